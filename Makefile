@@ -60,6 +60,7 @@ lint: dependencies
 	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
 	scripts/check-links
 	scripts/check-crates
+	scripts/check-modules
 	scripts/check-generations
 	scripts/check-words
 	scripts/check-environment

@@ -1,8 +1,8 @@
 //! The built-in library: libclc with our own functions over it.
 //!
-//! libclc comes compiled for NVIDIA's targets of 64 and 32 bits, which have nothing of NVIDIA in them but
-//! data layout, triple and the number of the constant address space. These are rewritten in the text form, in
-//! mangled names too.
+//! libclc is installed as bitcode for NVIDIA's 64-bit and 32-bit targets, whose only target-specific parts
+//! are the data layout, the triple and the number of the constant address space. These are rewritten in the
+//! text form, also in mangled names.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use crate::shards;
 struct Machine {
     /// Bits of a pointer.
     bits: u32,
-    /// What the module says of its target; the driver gives the same to the user's module.
+    /// The module's data layout; the driver sets the same on the user's module.
     triple: &'static str,
     data_layout: &'static str,
     /// libclc's bitcode.
@@ -41,7 +41,7 @@ fn language(source: &Path) -> &'static str {
     if stem.ends_with("20") { "-cl-std=CL2.0" } else { "-cl-std=CL1.2" }
 }
 
-/// Makes the library's bitcode and its index.
+/// Builds the library's bitcode and its index.
 pub fn build(llvm: &Llvm) {
     let mut own: Vec<PathBuf> = std::fs::read_dir("library")
         .expect("compiler/library is there")
@@ -59,9 +59,8 @@ pub fn build(llvm: &Llvm) {
 }
 
 fn build_for(llvm: &Llvm, machine: &Machine, own: &[PathBuf]) {
-    // The linker that puts the two together would drop functions with the linkage `linkonce`, all of which
-    // nobody calls here; so they are `weak` for that while. Conversions need no functions
-    // (`src/conversion.rs`).
+    // `llvm-link` drops functions with `linkonce` linkage that are not called, so they are `weak` while the
+    // two are linked. Conversions need no functions (`src/conversion.rs`).
     let base = place(machine, "libclc.ll");
     llvm.run("llvm-extract", |command| {
         command
@@ -94,7 +93,7 @@ fn build_for(llvm: &Llvm, machine: &Machine, own: &[PathBuf]) {
     shards::write(llvm, &text, machine.bits);
 }
 
-/// Compiles one file of ours to LLVM IR text.
+/// Compiles one of our files to LLVM IR text.
 fn compile(llvm: &Llvm, machine: &Machine, source: &Path) -> PathBuf {
     let name = source.file_name().expect("a file").to_string_lossy();
     let text = place(machine, &name).with_extension("ll");
@@ -126,7 +125,7 @@ const CALLED: &[(&str, &str)] = &[
     ("_Z8lgamma_rdPi", "lgamma_r_double"),
 ];
 
-/// Lines that say nothing of functions.
+/// Prefixes of lines that are dropped.
 const DROPPED: &[&str] = &["; ", "source_filename", "!llvm.ident", "!llvm.module", "!opencl."];
 
 /// Rewrites a module's text line by line; target, identification and function attributes of the target go.
@@ -156,12 +155,12 @@ fn attributes(line: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// A file of a machine's in cargo's directory for what this build makes.
+/// The path of a machine's file in `OUT_DIR`.
 fn place(machine: &Machine, name: &str) -> PathBuf {
     out_dir().join(format!("{}-{name}", machine.bits))
 }
 
-/// libclc's bitcode: from the directory `GENCL_LIBCLC` or where distributions put it.
+/// libclc's bitcode: from the directory `GENCL_LIBCLC` or the directories of distributions.
 fn libclc(machine: &Machine) -> PathBuf {
     println!("cargo::rerun-if-env-changed=GENCL_LIBCLC");
     let folders = match std::env::var_os("GENCL_LIBCLC") {

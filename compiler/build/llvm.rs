@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where LLVM is.
+/// An installation of LLVM.
 pub struct Llvm {
     /// Directory of `clang`, `llvm-link` and so on.
     pub tools: PathBuf,
@@ -12,8 +12,8 @@ pub struct Llvm {
 }
 
 impl Llvm {
-    /// Asks `llvm-config` of LLVM 19: from `LLVM_SYS_191_PREFIX` when it is set, as llvm-sys does, else from
-    /// the path.
+    /// Finds LLVM 19 with `llvm-config`: from `LLVM_SYS_191_PREFIX` if it is set, as in llvm-sys, else from
+    /// `PATH`.
     pub fn find() -> Self {
         println!("cargo::rerun-if-env-changed=LLVM_SYS_191_PREFIX");
         let candidates = match std::env::var_os("LLVM_SYS_191_PREFIX") {
@@ -43,8 +43,8 @@ impl Llvm {
         println!("cargo::rustc-link-lib=dylib=LLVM-19");
     }
 
-    /// Compiles one file to a static library, unless that has been done: clang's headers take minutes, and
-    /// most often it is the built-in library that has changed.
+    /// Compiles one file to a static library, unless it is up to date: clang's headers take minutes, and
+    /// usually only the built-in library has changed.
     fn build_bridge(&self, name: &str, source: &str, headers: &[&str]) {
         println!("cargo::rustc-link-lib=static={name}");
         let mut text = String::new();
@@ -68,8 +68,7 @@ impl Llvm {
             .flag("-fno-rtti")
             .flag("-fno-exceptions")
             .warnings(false)
-            // These call what the libraries have compiled; their own speed does not count, that of this build
-            // does.
+            // These only call the libraries: their own speed does not matter, that of this build does.
             .opt_level(1)
             .debug(false)
             .cargo_metadata(false)
@@ -77,8 +76,8 @@ impl Llvm {
         std::fs::write(stamp, inputs).expect("OUT_DIR can be written");
     }
 
-    /// Copies clang's `opencl-c-base.h` without what it declares for SPIR on the assumption that every
-    /// feature is there, and with our own features before it and our own declarations behind it.
+    /// Copies clang's `opencl-c-base.h` without its declarations for SPIR, which assume that every feature is
+    /// supported, with our own features before it and our own declarations after it.
     pub fn prepare_base_header(&self) {
         let source = self.libraries.join("clang/19/include/opencl-c-base.h");
         println!("cargo::rerun-if-changed={}", source.display());
@@ -108,7 +107,7 @@ impl Llvm {
     }
 }
 
-/// Cargo's directory for what this build makes.
+/// `OUT_DIR`.
 pub fn out_dir() -> PathBuf {
     std::env::var_os("OUT_DIR").expect("cargo sets it").into()
 }

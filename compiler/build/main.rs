@@ -1,4 +1,5 @@
-//! Builds what the front end needs: the bridge to clang, OpenCL C's base header and the built-in library.
+//! Builds the parts of the front end that are not Rust: the bridge to clang, OpenCL C's base header and the
+//! built-in library.
 
 #[cfg(feature = "llvm")]
 mod library;

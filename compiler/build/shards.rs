@@ -1,32 +1,32 @@
-//! Cuts the library into shards.
+//! Splits the library into shards.
 //!
-//! Reading the table of contents of the whole library takes some 20 ms, reading that of a shard of a hundred
-//! functions takes none worth mentioning. Functions of one name, for all their types, stand in one shard; an
-//! index says which function is in which shard. What a shard needs from another it only declares.
+//! Reading the symbol table of the whole library takes some 20 ms, that of a shard with a hundred functions a
+//! negligible time. All overloads of a function are in one shard; an index has the shard of each function.
+//! Functions of other shards are declared.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::llvm::{Llvm, out_dir};
 
-/// Functions per shard, at least, but for the last.
+/// Minimum number of functions per shard, except the last.
 const SHARD: usize = 100;
 
 /// A function or variable in text form.
 struct Definition<'t> {
     text: &'t str,
-    /// Functions and variables that it names.
+    /// Functions and variables that it references.
     references: BTreeSet<&'t str>,
 }
 
-/// The library taken apart.
+/// The parsed library.
 #[derive(Default)]
 struct Library<'t> {
     functions: BTreeMap<&'t str, Definition<'t>>,
     variables: BTreeMap<&'t str, Definition<'t>>,
-    /// Functions that it does not define: those the compiler knows, and LLVM's intrinsics.
+    /// Declared functions: the compiler's and LLVM's intrinsics.
     declarations: BTreeMap<&'t str, &'t str>,
-    /// What every shard repeats: target, attributes, metadata.
+    /// The text that every shard repeats: target, attributes, metadata.
     common: String,
 }
 
@@ -88,7 +88,7 @@ impl Library<'_> {
     }
 }
 
-/// Takes a module's text apart.
+/// Parses a module's text.
 fn parse(text: &str) -> Library<'_> {
     let mut library = Library::default();
     let mut rest = text;
@@ -126,7 +126,7 @@ fn first_name(line: &str) -> &str {
     names(line).next().unwrap_or_else(|| panic!("no name in {line}"))
 }
 
-/// What a text names with `@`.
+/// The symbols that a text references with `@`.
 fn names(text: &str) -> impl Iterator<Item = &str> {
     text.split('@').skip(1).map(|rest| {
         let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && !"_.$".contains(c));
@@ -134,7 +134,7 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The plain part of a mangled name: functions that differ in it alone go to different shards.
+/// The name in a mangled name: overloads of a function are in the same shard.
 fn plain(name: &str) -> &str {
     let parse = || {
         let rest = name.strip_prefix("_Z")?;

@@ -1,5 +1,5 @@
-// Copies between global and local memory by the whole group (OpenCL C 1.2, 6.12.10). Each work-item copies its share
-// at once; waiting for the event is waiting for the others. libclc's have another type of event.
+// Copies between global and local memory by the whole group (OpenCL C 1.2, 6.12.10). Each work-item copies
+// its share immediately; waiting for the event is a barrier. libclc's functions have another event type.
 
 #include "gencl.h"
 
@@ -47,7 +47,7 @@ SIZES(float)
 SIZES(half)
 SIZES(double)
 
-// libclc has no prefetch of vectors of three. A prefetch is a hint, and none of ours does anything.
+// libclc has no prefetch of vectors of three. A prefetch is a hint, and these do nothing.
 #define PREFETCH3(TYPE) \
     void OVERLOAD prefetch(const global TYPE##3 *source, size_t count) {}
 
@@ -62,7 +62,7 @@ PREFETCH3(ulong)
 PREFETCH3(float)
 PREFETCH3(double)
 
-// It has none of half floats at all.
+// libclc has none of half floats.
 #define PREFETCH(N) \
     void OVERLOAD prefetch(const global half##N *source, size_t count) {}
 PREFETCH()

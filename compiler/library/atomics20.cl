@@ -1,8 +1,9 @@
-// C11 atomics on named address spaces (OpenCL C 3.0, 6.15.12). The operation itself is relaxed; what the order asks for is a fence
-// before it (release) and after it (acquire). Atomics and accesses of one thread to local memory stay in order, so
-// there the fence is one for the compiler alone.
+// C11 atomics on named address spaces (OpenCL C 3.0, 6.15.12). The operation itself is relaxed; the memory
+// order is implemented by fences before it (release) and after it (acquire). Atomics and accesses of one
+// thread to local memory are in order, so there the fence only restricts the compiler.
 //
-// The hardware has no atomic loads and stores: as in IGC's library a load is `or` with 0, a store an exchange.
+// The hardware has no atomic loads and stores: as in IGC's library a load is `or` with 0, a store an
+// exchange.
 
 #include "gencl.h"
 
@@ -54,7 +55,7 @@ void OVERLOAD atomic_work_item_fence(cl_mem_fence_flags flags, memory_order orde
     FETCH(xor, SPACE, TYPE, NAME) FETCH(and, SPACE, TYPE, NAME) FETCH(min, SPACE, TYPE, NAME) \
     FETCH(max, SPACE, TYPE, NAME)
 
-// Operations that only move bits: through the unsigned integer `BITS` of the type's size, whose name is `NAME`.
+// Operations that only move bits, as the unsigned integer type `BITS` of the same size with the name `NAME`.
 #define MOVES(SPACE, TYPE, BITS, NAME) \
     void OVERLOAD atomic_init(volatile SPACE atomic_##TYPE *object, TYPE value) { \
         *(volatile SPACE TYPE *)object = value; \
@@ -87,7 +88,7 @@ void OVERLOAD atomic_work_item_fence(cl_mem_fence_flags flags, memory_order orde
     COMPARE(SPACE, TYPE, BITS, NAME, global, strong) COMPARE(SPACE, TYPE, BITS, NAME, local, strong) \
     COMPARE(SPACE, TYPE, BITS, NAME, private, strong) COMPARE(SPACE, TYPE, BITS, NAME, global, weak) \
     COMPARE(SPACE, TYPE, BITS, NAME, local, weak) COMPARE(SPACE, TYPE, BITS, NAME, private, weak)
-// The weak form is the strong one.
+// The weak form is the same as the strong one.
 #define COMPARE(SPACE, TYPE, BITS, NAME, WHERE, FORM) \
     bool OVERLOAD atomic_compare_exchange_##FORM##_explicit(volatile SPACE atomic_##TYPE *object, \
                                                             WHERE TYPE *expected, TYPE desired, memory_order order, \
@@ -112,7 +113,7 @@ void OVERLOAD atomic_work_item_fence(cl_mem_fence_flags flags, memory_order orde
                                                          memory_order_seq_cst, memory_scope_device); \
     }
 
-// A flag is an int that is not 0 when it is set.
+// A flag is an int that is nonzero when it is set.
 #define FLAG(SPACE) \
     bool OVERLOAD atomic_flag_test_and_set_explicit(volatile SPACE atomic_flag *object, memory_order order, \
                                                     memory_scope scope) { \

@@ -1,12 +1,13 @@
-// 64-bit atomics (cl_khr_int64_base_atomics, cl_khr_int64_extended_atomics). Shared local memory has none of this size: there a
-// lock, which is 0 when the kernel begins, makes one lane after the other do the operation, as in IGC's library.
+// 64-bit atomics (cl_khr_int64_base_atomics, cl_khr_int64_extended_atomics). Shared local memory has none of
+// this size: there a lock, which is 0 when the kernel begins, serialises the lanes, as in IGC's library.
 
 #include "gencl.h"
 
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
 
-// All lanes stay in the loop until the last one is done: one that waited behind it could hold up those that it waits for.
+// All lanes stay in the loop until the last one is done: a lane that holds the lock must not be parked behind
+// the loop.
 #define UNDER_LOCK(ACT) \
     local uint *lock = __gencl_local_lock(); \
     int waiting = 1; \

@@ -1,5 +1,6 @@
-// C11 atomics through generic pointers (OpenCL C 3.0, 6.15.12): those of global and local memory, by what the pointer tells. Where
-// the compiler knows to what a pointer points, nothing is left of the question. Private memory is no place for atomics.
+// C11 atomics through generic pointers (OpenCL C 3.0, 6.15.12): those of global and local memory, selected by
+// the pointer's tag. If the compiler knows the address space, the test is folded. Private memory has no
+// atomics.
 
 #include "gencl.h"
 
@@ -40,7 +41,7 @@
         return atomic_load_explicit(object, memory_order_seq_cst, memory_scope_device); \
     }
 
-// What is expected stands in private memory meanwhile.
+// The expected value is in private memory during the operation.
 #define COMPARE(FORM, TYPE, ATOMIC) \
     bool OVERLOAD atomic_compare_exchange_##FORM##_explicit(volatile global ATOMIC *object, private TYPE *expected, \
                                                             TYPE desired, memory_order order, \
@@ -100,7 +101,7 @@ FETCHES(ulong, atomic_ulong)
 FETCH(add, uintptr_t, atomic_uintptr_t, ptrdiff_t)
 FETCH(sub, uintptr_t, atomic_uintptr_t, ptrdiff_t)
 
-// A flag is an int that is not 0 when it is set.
+// A flag is an int that is nonzero when it is set.
 bool OVERLOAD atomic_flag_test_and_set_explicit(volatile atomic_flag *object, memory_order order, memory_scope scope) {
     return atomic_exchange_explicit((volatile atomic_int *)object, 1, order, scope) != 0;
 }

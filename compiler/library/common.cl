@@ -1,5 +1,6 @@
-// smoothstep of doubles with scalar edges, which libclc has for other types only; clamp as the specification has it, OpenCL C 1.2 6.12.4, which is two
-// instructions where libclc's comparisons are four; normalize of one number, of which libclc makes 0 of NaN (OpenCL C 3.0, 7.5.1).
+// smoothstep of doubles with scalar edges, which libclc has for other types only; clamp as specified (OpenCL
+// C 1.2, 6.12.4), which is two instructions where libclc's is four; normalize of scalars, for which libclc
+// returns 0 for NaN (OpenCL C 3.0, 7.5.1).
 
 #include "gencl.h"
 

@@ -1,8 +1,10 @@
-// 64-bit division, which the hardware has not: the compiler puts calls of these in place of LLVM's instructions.
+// 64-bit division, which the hardware does not have: the compiler replaces LLVM's instructions by calls of
+// these.
 
 #include "gencl.h"
 
-// The quotient is guessed with floats, never too large, and what is left is divided again. A guess has 19 bits: four of them, and one for a last unit, are enough.
+// The quotient is estimated with floats, never too large, and the remainder is divided again. An estimate has
+// 19 bits, so that four of them, and a final correction by 1, are enough.
 ulong __gencl_divide64(ulong dividend, ulong divisor, ulong *remainder) {
     if (((dividend | divisor) >> 32) == 0) {
         uint quotient = (uint)dividend / (uint)divisor;
@@ -13,7 +15,7 @@ ulong __gencl_divide64(ulong dividend, ulong divisor, ulong *remainder) {
         *remainder = dividend;
         return ULONG_MAX;
     }
-    // Conversions, the reciprocal and products are off by less than 2^-21 together.
+    // The total error of conversions, reciprocal and products is below 2^-21.
     float inverse = __gencl_rcp((float)divisor) * (1.0f - 0x1p-20f);
     ulong quotient = 0;
     while (dividend >= divisor) {

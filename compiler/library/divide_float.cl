@@ -1,18 +1,19 @@
-// Division of floats: the MATH unit has a reciprocal of 1 ULP for floats, and nothing for doubles.
+// Division of floats: the MATH unit has a reciprocal of 1 ULP for floats, and none for doubles.
 
 #include "gencl.h"
 
-// At most 2.5 ULP (OpenCL C 1.2, 7.4). The divisor is scaled to where its reciprocal is a normal number.
+// At most 2.5 ULP (OpenCL C 1.2, 7.4). The divisor is scaled so that its reciprocal is a normal number.
 float __gencl_fdiv32(float a, float b) {
     uint exponent = as_uint(b) >> 23 & 0xff;
     float scale = exponent == 0 ? 0x1p32f : exponent >= 200 ? 0x1p-32f : 1.0f;
     return a * __gencl_rcp(b * scale) * scale;
 }
 
-// Half floats have a third of the digits and exponents far inside of those of floats.
+// Half floats have fewer than half the digits of floats, and a much smaller range of exponents.
 half __gencl_fdiv16(half a, half b) { return (half)((float)a * __gencl_rcp((float)b)); }
 
-// The format of floats and of doubles: exponent field of zero, infinity and NaN, which are no numbers of the form 1.x * 2^n; mantissa; exponent.
+// The format of floats and of doubles: the exponent fields of zero and subnormals, and of infinity and NaN;
+// the mantissa; the exponent.
 #define FORMAT(real, bits, digits, exponents, suffix) \
     bool __gencl_special##suffix(real x) { \
         uint exponent = as_##bits(x) >> digits & exponents; \
@@ -26,7 +27,7 @@ half __gencl_fdiv16(half a, half b) { return (half)((float)a * __gencl_rcp((floa
 FORMAT(float, uint, 23, 0xff, 32)
 FORMAT(double, ulong, 52, 0x7ff, 64)
 
-// 1/b of 1 <= b < 2: the error of the unit's result is squared by each step, two for a double's digits.
+// 1/b for 1 <= b < 2. Each Newton step squares the error of the unit's result; a double needs two.
 float __gencl_reciprocal32(float b) {
     float y = __gencl_rcp(b);
     return fma(fma(-b, y, 1.0f), y, y);
@@ -38,8 +39,9 @@ double __gencl_reciprocal64(double b) {
     return fma(fma(-b, y, 1.0), y, y);
 }
 
-// A quotient that is off by a unit of its last place at most, rounded correctly. The remainder is exact: when it is more than what half
-// the way to a neighbour stands for, that neighbour is the quotient. There are no ties (P. Markstein, "IA-64 and Elementary Functions", 2000).
+// Correctly rounds a quotient with an error of at most 1 ULP. The remainder is exact: if it is more than that
+// of the midpoint to a neighbour, that neighbour is the quotient. There are no ties (P. Markstein, "IA-64 and
+// Elementary Functions", 2000).
 #define NEAREST_QUOTIENT(real, bits, suffix) \
     real __gencl_nearest_quotient##suffix(real m, real n, real quotient) { \
         real half_ = 0.5f; \
@@ -52,10 +54,10 @@ double __gencl_reciprocal64(double b) {
 NEAREST_QUOTIENT(float, uint, 32)
 NEAREST_QUOTIENT(double, ulong, 64)
 
-// Rounded correctly, with the quotient of the mantissas.
-// What is left tells on which side of the quotient the exact one is, for results that are subnormal: those have two more digits at first, the last of which
-// says whether there is more behind, and lose as many as they lack in the exponent. Of half the smallest number and less nothing is left.
-// Operands that are subnormal are multiplied by `scale`, which is 2^shifted.
+// Correctly rounded division, by the quotient of the mantissas. Subnormal results are computed with two more
+// digits, the last of which is a sticky bit (from the sign of the remainder), and shifted to their exponent.
+// Half the smallest number and less becomes 0. Subnormal operands are multiplied by `scale`, which is
+// 2^shifted.
 #define DIVIDE(name, real, bits, integer, digits, exponents, scale, shifted, suffix) \
     real name(real a, real b) { \
         bits sign = (as_##bits(a) ^ as_##bits(b)) & (bits)(exponents + 1) << digits; \
@@ -101,7 +103,8 @@ NEAREST_QUOTIENT(double, ulong, 64)
 DIVIDE(__gencl_fdiv32_exact, float, uint, int, 23, 0xff, 0x1p32f, 32, 32)
 DIVIDE(__gencl_fdiv64_any, double, ulong, long, 52, 0x7ff, 0x1p64, 64, 64)
 
-// Most doubles are where floats are normal numbers, and so are their reciprocals: nothing has to be scaled, and nothing is lost. Those below 0 have a sign in front of the exponent.
+// Fast path: operands in the range where floats and their reciprocals are normal numbers need no scaling. The
+// exponent of negative ones has the sign above it.
 bool __gencl_like_float(double x) { return (uint)(as_ulong(x) >> 52) - 923 <= 200; }
 
 double __gencl_fdiv64(double a, double b) {

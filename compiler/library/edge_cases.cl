@@ -1,8 +1,9 @@
-// Edge cases that libclc has not right (C99, F.9; OpenCL C 3.0, 7.5.1). `build/library.rs` has the other names of libclc's functions.
+// Edge cases that libclc gets wrong (C99, F.9; OpenCL C 3.0, 7.5.1). `build/library.rs` has the other names
+// of libclc's functions.
 
 #include "gencl.h"
 
-// Functions of doubles that give 0 for -0.
+// Functions of doubles for which libclc returns 0 for -0.
 #define KEEP(NAME) \
     double __gencl_libclc_##NAME(double x); \
     double OVERLOAD NAME(double x) { return x == 0.0 ? x : __gencl_libclc_##NAME(x); } \
@@ -24,7 +25,8 @@ SIZES(global)
 SIZES(local)
 SIZES(private)
 
-// Quiet NaNs have the first bit of the fraction; libclc's of doubles take the code for all of it.
+// Quiet NaNs have the highest bit of the fraction set; libclc's function of doubles replaces the whole
+// fraction by the code.
 #define QUIET_NAN(N) \
     double##N OVERLOAD nan(ulong##N code) { return as_double##N(code | 0x7ff8000000000000UL); }
 QUIET_NAN()
@@ -46,8 +48,8 @@ QUIET_NAN(16)
 FRACT(float, 0x1.fffffep-1f)
 FRACT(double, 0x1.fffffffffffffp-1)
 
-// The next one in the order of the numbers, in which negative ones count down. libclc's goes from the largest negative number to 0
-// instead of -0, and has none of half floats.
+// The next number in ascending order, for which negative bit patterns descend. libclc's goes from the largest
+// negative number to 0 instead of -0, and has none of half floats.
 #define NEXTAFTER(TYPE, INT, SIGN) \
     TYPE OVERLOAD nextafter(TYPE x, TYPE y) { \
         if (isnan(x) || isnan(y)) \

@@ -4,7 +4,8 @@
 
 float __gencl_exp2_sum(float x, float low);
 
-// With t = 1 / (1 + x/2), erfc(x) = t exp(-x^2) 2^P(t), where P is a minimax polynomial for x between 0 and 11, absolute error 2^-26.3.
+// With t = 1 / (1 + x/2), erfc(x) = t exp(-x^2) 2^P(t), where P is a minimax polynomial for x between 0 and
+// 11, absolute error 2^-26.3.
 float OVERLOAD erfc(float x) {
     float a = fmin(fabs(x), 11.0f);
     float t = __gencl_rcp(fma(a, 0.5f, 1.0f));

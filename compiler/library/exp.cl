@@ -1,9 +1,9 @@
-// Exponentials of floats, to 1 ULP and with subnormal results (OpenCL C 3.0, 7.4 allows 3 ULP). The MATH unit's own error is as large as
-// 4 ULP, so these are polynomials.
+// Exponentials of floats, to 1 ULP and with subnormal results (OpenCL C 3.0, 7.4 allows 3 ULP). The MATH unit
+// has an error of up to 4 ULP, so these are polynomials.
 
 #include "gencl.h"
 
-// A float of this size has no digits after the point, so adding it rounds; then its lowest bits are the integer plus 254.
+// Floats of this size are integral, so adding it rounds; the lowest bits of the sum are the integer plus 254.
 #define ROUND (0x1.8p23f + 254.0f)
 
 // x * 2^k of -252 <= k <= 254, where `rounded` is k + ROUND: two factors, as not every 2^k is a normal number. Only the last

@@ -26,13 +26,14 @@ POLYNOMIAL(float, __gencl_gamma_float, -0x1.7abbb2p-7f, GAMMA_FLOAT)
     C(0x1.08ea88ee5619cp-5) C(0x1.c5bf891b4ef6bp-1)
 POLYNOMIAL(double, __gencl_gamma_double, 0x1.823ac0fdb229cp-13, GAMMA_DOUBLE)
 
-// Gamma(1/x) over x^(1/2 - 1/x) e^(-1/x), by Stirling: a minimax polynomial of 0 < x <= 1/12, relative error 2^-60.6.
+// Gamma(1/x) over x^(1/2 - 1/x) e^(-1/x), by Stirling: a minimax polynomial of 0 < x <= 1/12, relative error
+// 2^-60.6.
 #define STIRLING \
     C(-0x1.a608fcd3b7059p-10) C(0x1.864139bc754a8p-13) C(0x1.0183b4678d76ap-9) C(-0x1.2d8f6de167f82p-11) \
     C(-0x1.b879319637e0dp-8) C(0x1.1d32d71e98680p-7) C(0x1.abcc42a9d8544p-3) C(0x1.40d931ff62706p+1)
 POLYNOMIAL(double, __gencl_stirling, 0x1.546642b14c26dp-11, STIRLING)
 
-// product.x + product.y, times a factor: what the product loses of its last place is kept.
+// (product.x + product.y) times a factor, with the rounding error of the product in `y`.
 float2 __gencl_times(float2 product, float factor) {
     float high = product.x * factor;
     return (float2)(high, fma(product.y, factor, fma(product.x, factor, -high)));
@@ -43,7 +44,7 @@ float OVERLOAD tgamma(float x) {
     float below = floor(x);
     if (isnan(x) || x < 0.0f && below == x)
         return NAN;
-    // Those beyond are infinite, or less than half of the least number.
+    // Results for larger arguments are infinite, or less than half the smallest number.
     float steps = fmin(fabs(below), 44.0f);
     float gamma = __gencl_gamma_float(x - below - 0.5f);
     if (x >= 1.0f) {
@@ -58,13 +59,13 @@ float OVERLOAD tgamma(float x) {
     for (float i = 1.0f; i <= steps; i += 1.0f)
         product = __gencl_times(product, x + i);
     float quotient = gamma / product.x;
-    // There is nothing to correct at a pole, or where the product is beyond all numbers.
+    // No correction at a pole, or if the product overflows.
     if (isinf(quotient) || quotient == 0.0f)
         return quotient;
     return (quotient - quotient * (product.y / product.x)) * scale;
 }
 
-// The recurrence costs half a unit of the last place for each factor.
+// The recurrence adds an error of half a ULP for each factor.
 double __gencl_gamma_near(double x) {
     double below = floor(x);
     if (x < 0.0 && below == x)
@@ -101,8 +102,8 @@ double OVERLOAD tgamma(double x) {
 VECTORS_1(tgamma, float)
 VECTORS_1(tgamma, double)
 
-// libclc's has a product of small negative floats that is no normal number, no limit at -infinity, and a sign where there is none, at 0 and negative
-// integers. Next to a small x there is 1/x, of which the logarithm is within x.
+// libclc's underflows for small negative floats, is wrong at -infinity, and returns a sign at 0 and negative
+// integers, where there is none. For a small x the result is log(1/x), with an error below x.
 #define LGAMMA(TYPE, SMALL) \
     TYPE __gencl_libclc_lgamma_r_##TYPE(TYPE x, private int *sign); \
     TYPE OVERLOAD lgamma_r(TYPE x, private int *sign) { \

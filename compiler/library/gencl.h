@@ -1,5 +1,5 @@
-// What the compiler itself understands: the translation to Gen IR turns calls of these into instructions.
-// Dimensions and flags are constants after inlining, or the translation reports an error.
+// The compiler's intrinsics: the translation to Gen IR turns calls of these into instructions. Dimensions and
+// flags are constants after inlining, or the translation reports an error.
 
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -16,7 +16,7 @@
 
 #define CONST __attribute__((const))
 
-// Work-items. Sizes and ids are 32 bits wide: the runtime refuses launches beyond that.
+// Work-items. Sizes and ids are 32 bits wide: the runtime rejects larger launches.
 uint CONST __gencl_local_id(uint dimension);
 uint CONST __gencl_group_id(uint dimension);
 uint CONST __gencl_local_size(uint dimension);
@@ -34,7 +34,7 @@ void __gencl_fence(uint flags);
 global uint *CONST __gencl_printf_buffer(void);
 
 #if __OPENCL_C_VERSION__ >= 200
-// Where a generic pointer points: its upper three bits. Anything else is global memory.
+// Tags of generic pointers, their upper three bits. Any other tag is global memory.
 uint CONST __gencl_pointer_space(const void *pointer);
 #define POINTS_TO_PRIVATE 1
 #define POINTS_TO_LOCAL 2
@@ -48,14 +48,14 @@ uint CONST __gencl_simd_width(void);
 uint CONST __gencl_lane_id(void);
 uint CONST __gencl_sub_group_id(void);
 void CONVERGENT __gencl_sub_group_barrier(uint flags);
-// Bit i: lane i takes part, and x is not 0 there.
+// Bit i: lane i is active, and x is not 0 there.
 uint CONVERGENT __gencl_ballot(int x);
 uchar CONVERGENT __gencl_shuffle_u8(uchar x, uint lane);
 ushort CONVERGENT __gencl_shuffle_u16(ushort x, uint lane);
 uint CONVERGENT __gencl_shuffle_u32(uint x, uint lane);
 ulong CONVERGENT __gencl_shuffle_u64(ulong x, uint lane);
 
-// Types whose values are put together across lanes, with the compiler's names for them.
+// Types of cross-lane operations, with the compiler's names for them.
 #define INTEGERS(DO, ...) \
     DO(char, s8, __VA_ARGS__) DO(uchar, u8, __VA_ARGS__) DO(short, s16, __VA_ARGS__) DO(ushort, u16, __VA_ARGS__) \
     DO(int, s32, __VA_ARGS__) DO(uint, u32, __VA_ARGS__) DO(long, s64, __VA_ARGS__) DO(ulong, u64, __VA_ARGS__)
@@ -74,7 +74,8 @@ INTEGERS(ACROSS_LANES, and)
 INTEGERS(ACROSS_LANES, or)
 INTEGERS(ACROSS_LANES, xor)
 
-// Relaxed atomics; each returns the value before. Those of 64 bits in local memory are functions of atomics64.cl.
+// Relaxed atomics; each returns the value before. Those of 64 bits in local memory are functions of
+// atomics64.cl.
 #define ATOMIC(TYPE, SPACE, NAME, OP) TYPE __gencl_atomic_##OP##_##SPACE##_##NAME(volatile SPACE TYPE *object, TYPE x);
 #define ATOMICS_OF(TYPE, SPACE, NAME) \
     ATOMIC(TYPE, SPACE, NAME, add) ATOMIC(TYPE, SPACE, NAME, sub) ATOMIC(TYPE, SPACE, NAME, or) \
@@ -90,7 +91,8 @@ ATOMICS_OF(uint, local, u32)
 ATOMICS_OF(long, local, s64)
 ATOMICS_OF(ulong, local, u64)
 
-// A dword of local memory that is 0 when the kernel begins: the lock of what is no operation of the hardware.
+// A dword of local memory that is 0 when the kernel begins: the lock for atomics that the hardware does not
+// have.
 local uint *CONST __gencl_local_lock(void);
 
 // Local memory for the functions of a whole work-group: a quadword for each of its sub-groups.
@@ -107,13 +109,13 @@ float CONST __gencl_cos(float x);
 float CONST __gencl_pow(float x, float y);
 float CONST __gencl_divide(float x, float y);
 
-// For what the hardware has not.
+// Operations that the hardware does not have.
 float __gencl_sqrt32_exact(float x);
 half __gencl_sqrt16(half x);
 double __gencl_sqrt64(double x);
 bool __gencl_like_float(double x);
 
-// A function of one number for every vector size, by way of the scalar one.
+// Defines a function with one operand for every vector size, from the scalar one.
 #define VECTORS_1(NAME, TYPE) \
     TYPE##2 OVERLOAD NAME(TYPE##2 x) { return (TYPE##2)(NAME(x.s0), NAME(x.s1)); } \
     TYPE##3 OVERLOAD NAME(TYPE##3 x) { return (TYPE##3)(NAME(x.s0), NAME(x.s1), NAME(x.s2)); } \
@@ -121,7 +123,7 @@ bool __gencl_like_float(double x);
     TYPE##8 OVERLOAD NAME(TYPE##8 x) { return (TYPE##8)(NAME(x.lo), NAME(x.hi)); } \
     TYPE##16 OVERLOAD NAME(TYPE##16 x) { return (TYPE##16)(NAME(x.lo), NAME(x.hi)); }
 
-// The same for two numbers.
+// The same for two operands.
 #define VECTORS_2(NAME, TYPE) \
     TYPE##2 OVERLOAD NAME(TYPE##2 x, TYPE##2 y) { return (TYPE##2)(NAME(x.s0, y.s0), NAME(x.s1, y.s1)); } \
     TYPE##3 OVERLOAD NAME(TYPE##3 x, TYPE##3 y) { \
@@ -131,7 +133,7 @@ bool __gencl_like_float(double x);
     TYPE##8 OVERLOAD NAME(TYPE##8 x, TYPE##8 y) { return (TYPE##8)(NAME(x.lo, y.lo), NAME(x.hi, y.hi)); } \
     TYPE##16 OVERLOAD NAME(TYPE##16 x, TYPE##16 y) { return (TYPE##16)(NAME(x.lo, y.lo), NAME(x.hi, y.hi)); }
 
-// And for a number and an integer.
+// The same for an operand and an integer.
 #define VECTORS_WITH_INT(NAME, TYPE) \
     TYPE##2 OVERLOAD NAME(TYPE##2 x, int2 n) { return (TYPE##2)(NAME(x.s0, n.s0), NAME(x.s1, n.s1)); } \
     TYPE##3 OVERLOAD NAME(TYPE##3 x, int3 n) { \
@@ -141,7 +143,7 @@ bool __gencl_like_float(double x);
     TYPE##8 OVERLOAD NAME(TYPE##8 x, int8 n) { return (TYPE##8)(NAME(x.lo, n.lo), NAME(x.hi, n.hi)); } \
     TYPE##16 OVERLOAD NAME(TYPE##16 x, int16 n) { return (TYPE##16)(NAME(x.lo, n.lo), NAME(x.hi, n.hi)); }
 
-// For three numbers.
+// The same for three operands.
 #define VECTORS_3(NAME, TYPE) \
     TYPE##2 OVERLOAD NAME(TYPE##2 x, TYPE##2 y, TYPE##2 z) { \
         return (TYPE##2)(NAME(x.s0, y.s0, z.s0), NAME(x.s1, y.s1, z.s1)); \
@@ -155,7 +157,7 @@ bool __gencl_like_float(double x);
         return (VECTOR)(NAME(x.lo, y.lo, z.lo), NAME(x.hi, y.hi, z.hi)); \
     }
 
-// And for a number and a pointer to where a second result goes, in any memory.
+// The same for an operand and a pointer to a second result, in any address space.
 #define WITH_SECOND(NAME, TYPE, SECOND) \
     TYPE##2 OVERLOAD NAME(TYPE##2 x, private SECOND##2 *second) { \
         SECOND a, b; \

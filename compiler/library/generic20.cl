@@ -1,6 +1,7 @@
-// Accesses through generic pointers of which it is not known where they point, and functions that ask (OpenCL C 3.0, 6.7.5
-// and 6.15.6). The upper three bits of such a pointer tell: 1 is private, 2 is local, anything else global memory, and
-// the lower half is what the pointer of that space is. llvm/generic.rs calls the first part.
+// Accesses through generic pointers whose address space is not known at compile time, and functions that
+// query it (OpenCL C 3.0, 6.7.5 and 6.15.6). The upper three bits of such a pointer are a tag: 1 is private,
+// 2 is local, anything else global memory. The lower half is the pointer in that space. llvm/generic.rs emits
+// calls of the functions in the first part.
 
 #include "gencl.h"
 
@@ -23,7 +24,7 @@
         } \
     }
 
-// Vectors are aligned to their elements only.
+// Vectors have the alignment of their elements.
 typedef uint2 __attribute__((aligned(4))) packed_uint2;
 typedef uint4 __attribute__((aligned(4))) packed_uint4;
 
@@ -51,7 +52,7 @@ void __gencl_generic_fill(ulong to, uchar value, ulong count) {
         __gencl_generic_store_1(to + i, value);
 }
 
-// Atomic operations; private memory is no place for them.
+// Atomic operations, which private memory does not have.
 #define GENERIC(OP, NAME, TYPE) \
     TYPE __gencl_generic_atomic_##NAME(ulong a, TYPE x) { \
         if (SPACE(a) == POINTS_TO_LOCAL) \

@@ -1,11 +1,12 @@
-// Mathematics of half floats (cl_khr_fp16). Floats have more than twice the digits and far larger exponents, so what a function
-// of floats gives is right for half floats to within one rounding.
+// Mathematics of half floats (cl_khr_fp16). Floats have more than twice the digits and a much larger range of
+// exponents, so the rounded result of the float function is accurate.
 
 #include "gencl.h"
 
-// Clang declares built-in functions only where it finds no other of the name, so those of floats are declared here.
+// Clang declares built-in functions only if there is no other with that name, so those of floats are declared
+// here.
 
-// A definition for every size of vectors, and for one number.
+// A definition for scalars and every vector size.
 #define VECTORS(DEFINE, ...) \
     DEFINE(__VA_ARGS__, 2) DEFINE(__VA_ARGS__, 3) DEFINE(__VA_ARGS__, 4) DEFINE(__VA_ARGS__, 8) DEFINE(__VA_ARGS__, 16)
 #define SIZES(DEFINE, ...) DEFINE(__VA_ARGS__, ) VECTORS(DEFINE, __VA_ARGS__)
@@ -33,7 +34,7 @@ TWO(atan2) TWO(atan2pi) TWO(fdim) TWO(fmod) TWO(hypot) TWO(maxmag) TWO(minmag) T
 TWO(remainder) TWO(step)
 INT(ldexp) INT(pown) INT(rootn)
 
-// What is an operation of its own.
+// Operations that have instructions.
 #define OWN_1(NAME, BUILTIN, N) \
     half##N OVERLOAD NAME(half##N x) { return BUILTIN(x); }
 #define OWN_2(NAME, BUILTIN, N) \

@@ -1,5 +1,5 @@
-// Half floats in memory: vload_half and vstore_half in all forms (OpenCL C 1.2, 6.12.7), which need no cl_khr_fp16, and vload and
-// vstore of half vectors, which do.
+// Half floats in memory: vload_half and vstore_half in all forms (OpenCL C 1.2, 6.12.7), which need no
+// cl_khr_fp16, and vload and vstore of half vectors, which do.
 
 #include "gencl.h"
 
@@ -8,7 +8,7 @@ typedef half4 __attribute__((aligned(2))) packed4;
 typedef half8 __attribute__((aligned(2))) packed8;
 typedef half16 __attribute__((aligned(2))) packed16;
 
-// Elements one after the other, aligned as elements are.
+// Consecutive elements, with the alignment of elements.
 #define LOAD(SPACE, N) \
     half##N OVERLOAD vload##N(size_t offset, const SPACE half *p) { \
         return *(const SPACE packed##N *)(p + offset * N); \
@@ -37,7 +37,7 @@ typedef half16 __attribute__((aligned(2))) packed16;
     STORE(SPACE, 8) \
     STORE(SPACE, 16)
 
-// The `a` forms are aligned as vectors are; vectors of three take the room of four there.
+// The `a` forms have the alignment of vectors; vectors of three have the size of four.
 #define LOAD_HALF(SPACE, N) \
     float##N OVERLOAD vload_half##N(size_t offset, const SPACE half *p) { \
         return convert_float##N(vload##N(offset, p)); \

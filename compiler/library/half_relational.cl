@@ -1,4 +1,5 @@
-// Relations, selection and permutation of half floats (cl_khr_fp16): one for true of scalars, all ones of vectors.
+// Relations, selection and permutation of half floats (cl_khr_fp16): one for true of scalars, all ones of
+// vectors.
 
 #include "gencl.h"
 
@@ -20,7 +21,7 @@ RELATION(islessgreater, (x < y) | (x > y))
 RELATION(isordered, (x == x) & (y == y))
 RELATION(isunordered, (x != x) | (y != y))
 
-// Of the bits without the sign: infinity has 0x7c00, the smallest normal number 0x0400.
+// Bits without the sign: infinity is 0x7c00, the smallest normal number 0x0400.
 #define CLASS(NAME, CONDITION) \
     int OVERLOAD NAME(half number) { \
         ushort x = as_ushort(number); \

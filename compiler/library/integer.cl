@@ -1,13 +1,15 @@
-// Integer functions that libclc has not, or not right (OpenCL C 1.2, 6.12.3; OpenCL C 3.0, 6.15.3).
+// Integer functions that libclc does not have, or that are wrong there (OpenCL C 1.2, 6.12.3; OpenCL C 3.0,
+// 6.15.3).
 
 #include "gencl.h"
 
 #define MAD_HI(TYPE) \
     TYPE OVERLOAD mad_hi(TYPE a, TYPE b, TYPE c) { return mul_hi(a, b) + c; }
-// The ones below the lowest set bit; of 0 all, since OpenCL gives it the type's size.
+// Counts the bits below the lowest set bit; for 0 all, since the result of OpenCL is the type's size.
 #define CTZ(TYPE) \
     TYPE OVERLOAD ctz(TYPE x) { return popcount((TYPE)(~x & (TYPE)(x - (TYPE)1))); }
-// LLVM has these. libclc's sub_sat takes 0 minus the lowest number for the lowest; that of char and short, which clang would make int here, is right.
+// LLVM has intrinsics for these. libclc's sub_sat returns the minimum for 0 minus the minimum; that of char
+// and short is right, and clang would promote those to int here.
 #define SATURATED(TYPE) \
     TYPE OVERLOAD add_sat(TYPE a, TYPE b) { return __builtin_elementwise_add_sat(a, b); } \
     TYPE OVERLOAD sub_sat(TYPE a, TYPE b) { return __builtin_elementwise_sub_sat(a, b); }
@@ -28,14 +30,15 @@ SATURATED(uint)
 SATURATED(long)
 SATURATED(ulong)
 
-// Defined for the lowest value too, for which libclc's functions negate a signed number. That of vectors and small types does not overflow.
+// Also defined for the minimum, for which libclc's functions overflow in a signed negation. Those of vectors
+// and small types do not.
 #define ABS(TYPE, UNSIGNED) \
     UNSIGNED OVERLOAD abs(TYPE x) { return x < 0 ? -(UNSIGNED)x : (UNSIGNED)x; }
 ABS(int, uint)
 ABS(long, ulong)
 
-// libclc's takes products with 0 for negative where the other factor is, and forgets a bit of the product's upper half. The sum has
-// 128 bits; it is what a long holds if the upper half is nothing but the lower one's sign.
+// libclc's treats products of 0 and a negative factor as negative, and drops a bit of the product's upper
+// half. The sum has 128 bits; it fits into a long if the upper half is the sign extension of the lower one.
 long OVERLOAD mad_sat(long x, long y, long z) {
     ulong product = (ulong)x * (ulong)y, low = product + (ulong)z;
     long high = mul_hi(x, y) + (z >> 63) + (low < product);

@@ -1,5 +1,5 @@
-// cl_intel_subgroups, cl_intel_subgroups_char, _short and _long: functions that clang does not declare by itself. `src/clang/mod.rs` says
-// which sources need them.
+// cl_intel_subgroups, cl_intel_subgroups_char, _short and _long: functions that clang does not declare by
+// itself. `src/clang/mod.rs` says which sources need them.
 #ifdef __GENCL_INTEL_SUBGROUPS
 
 #define __GENCL_FUNCTION __attribute__((overloadable, convergent))

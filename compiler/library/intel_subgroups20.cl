@@ -2,7 +2,7 @@
 
 #include "gencl.h"
 
-// A value for every vector size, by halves.
+// Defined for every vector size, from its halves.
 #define BY_HALVES(DO, TYPE) DO(TYPE##2, lo, hi) DO(TYPE##4, lo, hi) DO(TYPE##8, lo, hi) DO(TYPE##16, lo, hi) DO(TYPE##3, s01, s2)
 
 // The lane is taken modulo the lanes of the thread.
@@ -53,7 +53,7 @@ SCALARS(ulong)
 SCALARS(half)
 SCALARS(double)
 
-// Blocks: lanes side by side, then the next element of all lanes. All lanes have the same address.
+// Blocks: the first element of all lanes, then the second of all. The address is uniform.
 #define BLOCK(TYPE, SUFFIX) \
     TYPE OVERLOAD CONVERGENT intel_sub_group_block_read##SUFFIX(const global TYPE *from) { \
         return from[__gencl_lane_id()]; \
@@ -81,7 +81,7 @@ BLOCKS_OF(uchar, _uc)
 BLOCKS(uchar, _uc, 16, 8)
 BLOCKS_OF(ulong, _ul)
 
-// Types that cl_khr_subgroups has not.
+// Types that cl_khr_subgroups does not have.
 #define TOGETHER(TYPE, OP) \
     TYPE OVERLOAD CONVERGENT intel_sub_group_reduce_##OP(TYPE x) { return sub_group_reduce_##OP(x); } \
     TYPE OVERLOAD CONVERGENT intel_sub_group_scan_inclusive_##OP(TYPE x) { \

@@ -1,5 +1,5 @@
-// ldexp, which libclc gets wrong for NaN and for subnormal floats: products with powers of two that are numbers. Of large steps down a part that
-// keeps the result normal comes first, so that it is rounded once.
+// ldexp, as libclc's is wrong for NaN and for subnormal floats: multiplications by powers of two. A large
+// decrease is split so that the first product is normal, and the result is rounded once.
 
 #include "gencl.h"
 

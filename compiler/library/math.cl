@@ -1,5 +1,5 @@
-// Functions that the MATH unit has. native_ functions may do as they like; half_ functions have 8192 ULP and
-// arguments in [-2^16, 2^16] (OpenCL C 1.2, 6.12.2).
+// Functions of the MATH unit. The accuracy of native_ functions is not specified; half_ functions have 8192
+// ULP and arguments in [-2^16, 2^16] (OpenCL C 1.2, 6.12.2).
 
 #include "gencl.h"
 
@@ -31,6 +31,6 @@
 APPROXIMATE(native)
 APPROXIMATE(half)
 
-// half_powr is in pow.cl: the unit's power takes no notice of the sign of x.
+// half_powr is in pow.cl: the unit's power ignores the sign of x.
 float OVERLOAD native_powr(float x, float y) { return __gencl_pow(x, y); }
 VECTORS_2(native_powr, float)

@@ -1,5 +1,6 @@
-// Mathematical functions with a result through a generic pointer (OpenCL C 3.0, 6.15.2): by way of private memory, which is
-// gone after inlining. The functions of private pointers are those of OpenCL C 1.2.
+// Mathematical functions with a result through a generic pointer (OpenCL C 3.0, 6.15.2): through private
+// memory, which is optimised away after inlining. The functions of private pointers are those of OpenCL C
+// 1.2.
 
 #include "gencl.h"
 

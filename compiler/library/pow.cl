@@ -1,11 +1,11 @@
-// Powers of floats with subnormal results (OpenCL C 3.0, 7.4 allows 16 ULP). x^y = 2^(y log2(x)), where the exponent can be 150 and needs
-// some 30 bits: so the logarithm and the product are sums of two floats.
+// Powers of floats with subnormal results (OpenCL C 3.0, 7.4 allows 16 ULP). x^y = 2^(y log2(x)), where the
+// exponent can be 150 and needs some 30 bits: so the logarithm and the product are sums of two floats.
 
 #include "gencl.h"
 
 float __gencl_exp2_sum(float x, float low);
 
-// x^(y + low) of x >= 0. Not for NaN; 1 for x = 1 and 0 for any y.
+// x^(y + low) for x >= 0. Not for NaN.
 float __gencl_power(float x, float y, float low) {
     // x = 2^k m with m between the square roots of 1/2 and 2.
     bool subnormal = x < 0x1p-126f;

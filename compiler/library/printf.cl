@@ -1,9 +1,9 @@
-// Room for a record of printf (program/src/printf.rs describes the buffer): the calls themselves are made of this by
-// the compiler.
+// Allocation of printf records (program/src/printf.rs describes the buffer). The compiler lowers calls of
+// printf to these functions.
 
 #include "gencl.h"
 
-// Room for `size` bytes, or, when there is none, for as much behind the end, where nobody looks.
+// Reserves `size` bytes; if the buffer is full, bytes after its end that are not read.
 global uint *__gencl_printf_record(uint size) {
     global uint *buffer = __gencl_printf_buffer();
     uint end = buffer[1];
@@ -17,7 +17,7 @@ global uint *__gencl_printf_record(uint size) {
     return buffer + end / 4;
 }
 
-// What printf returns.
+// The result of printf.
 int __gencl_printf_result(global uint *record) {
     global uint *buffer = __gencl_printf_buffer();
     return record == buffer + buffer[1] / 4 ? -1 : 0;

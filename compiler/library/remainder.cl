@@ -2,9 +2,10 @@
 
 #include "gencl.h"
 
-// What is left of x after whole multiples of y, times `*scale`, which keeps all of this in the range of normal numbers; between -0.7 and 0.7 times
-// `*divisor`, which is y times `*scale`. x and y are positive and finite, and x at least y/2. 19 digits of the quotient at a time: then the
-// error of the reciprocal is less than 0.2 of the quotient's unit, and the remainder, a multiple of y's last digit, is exact.
+// The remainder of x modulo y, times `*scale`, which keeps all values in the range of normal numbers; between
+// -0.7 and 0.7 times `*divisor`, which is y times `*scale`. x and y are positive and finite, and x at least
+// y/2. 19 digits of the quotient at a time: then the error of the reciprocal is less than 0.2 of the
+// quotient's unit, and the remainder, a multiple of y's last digit, is exact.
 float __gencl_divide_long(float x, float y, float *divisor, float *scale, uint *quotient) {
     int shift = y < 0x1p-63f ? 64 : y >= 0x1p64f ? -64 : 0;
     *scale = y < 0x1p-63f ? 0x1p64f : y >= 0x1p64f ? 0x1p-64f : 1.0f;
@@ -75,7 +76,7 @@ float OVERLOAD remainder(float x, float y) {
 VECTORS_2(fmod, float)
 VECTORS_2(remainder, float)
 
-// remquo for the other sizes and kinds of memory.
+// remquo for vectors and the other address spaces.
 #define REMQUO(N, PARTS) \
     float##N OVERLOAD remquo(float##N x, float##N y, private int##N *quotient) { \
         int##N q; \

@@ -1,11 +1,12 @@
-// Square roots (OpenCL C 1.2, 7.4): floats have 3 ULP unless -cl-fp32-correctly-rounded-divide-sqrt is there, half floats and
-// doubles are rounded correctly.
+// Square roots (OpenCL C 1.2, 7.4): floats have 3 ULP without -cl-fp32-correctly-rounded-divide-sqrt; half
+// floats and doubles are correctly rounded.
 
 #include "gencl.h"
 
-// One of the three numbers around `root` is nearest to the square root of x. The square of what lies between two neighbours
-// is their product and next to nothing more, so the sign of x minus the product tells on which side the root is (Tuckerman's test; P. Markstein,
-// "Computation of elementary functions on the IBM RISC System/6000 processor", 1990).
+// The correctly rounded square root of x is `root` or one of its two neighbours. The square of the midpoint
+// of two neighbours is their product plus a negligible amount, so the sign of x minus the product is the side
+// on which the root is (Tuckerman's test; P. Markstein, "Computation of elementary functions on the IBM RISC
+// System/6000 processor", 1990).
 float __gencl_nearest32(float x, float root) {
     float above = as_float(as_uint(root) + 1), below = as_float(as_uint(root) - 1);
     float result = fma(-root, above, x) > 0.0f ? above : root;
@@ -21,7 +22,7 @@ double __gencl_nearest64(double x, double root) {
 float __gencl_sqrt32_exact(float x) {
     if (!(x > 0.0f && x < INFINITY))
         return __gencl_sqrt(x);
-    // What the products lose must be a normal number.
+    // The rounding errors of the products must be normal numbers.
     bool small = x < 0x1p-96f;
     x = small ? x * 0x1p64f : x;
     float root = __gencl_nearest32(x, __gencl_sqrt(x));
@@ -30,7 +31,8 @@ float __gencl_sqrt32_exact(float x) {
 
 half __gencl_sqrt16(half x) { return (half)__gencl_sqrt32_exact((float)x); }
 
-// 1/sqrt(x) and sqrt(x), of a number of which floats have the like: the error of the unit's result is squared by each step.
+// 1/sqrt(x) and sqrt(x) of a double in the range of floats. Each Newton step squares the error of the unit's
+// result.
 double2 __gencl_roots(double x) {
     double y = __gencl_rsqrt((float)x);
     double root = x * y, half_inverse = 0.5 * y;

@@ -1,5 +1,5 @@
-// Sub-groups: cl_khr_subgroups (OpenCL C 3.0, 6.15.19) and its extensions cl_khr_subgroup_*. A sub-group is a thread.
-// Lanes that are not active take no part in anything, so each function is its non-uniform form as well.
+// Sub-groups: cl_khr_subgroups (OpenCL C 3.0, 6.15.19) and its extensions cl_khr_subgroup_*. A sub-group is a
+// thread. Inactive lanes take part in no function, so each function is also its non-uniform form.
 
 #include "gencl.h"
 
@@ -158,7 +158,7 @@ uint4 OVERLOAD CONVERGENT sub_group_ballot(int x) { return (uint4)(__gencl_ballo
 int OVERLOAD sub_group_inverse_ballot(uint4 ballot) { return ballot.x >> __gencl_lane_id() & 1; }
 int OVERLOAD sub_group_ballot_bit_extract(uint4 ballot, uint lane) { return lane < 32 && ballot.x >> lane & 1; }
 
-// Bits count up to the largest sub-group of the launch, in sub-groups with fewer work-items too.
+// Masks have bits up to the largest sub-group size of the launch, also in smaller sub-groups.
 uint __gencl_lanes(void) { return ~0u >> (32 - get_max_sub_group_size()); }
 uint __gencl_lanes_before(void) { return (1u << __gencl_lane_id()) - 1; }
 

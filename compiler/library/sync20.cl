@@ -1,5 +1,6 @@
-// Synchronisation functions that came with OpenCL C 2.0 (3.0, 6.15.8), and those whose names have the generic address
-// space in them. Events need no waiting: each work-item's share of a copy is done, the barrier waits for the others.
+// Synchronisation functions that came with OpenCL C 2.0 (3.0, 6.15.8), and those whose names have the generic
+// address space in them. Waiting for events is a barrier: each work-item's share of a copy is already
+// complete.
 
 #include "gencl.h"
 

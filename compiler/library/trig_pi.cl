@@ -1,5 +1,6 @@
-// sinpi, cospi, tanpi and atanpi. The argument is reduced without error, so what is left are minimax polynomials on [-1/4, 1/4] with relative errors of 2^-28
-// (floats) and 2^-68 (doubles). At multiples of 1/2 zeros and infinities have the signs of OpenCL C 3.0, 7.5.1.
+// sinpi, cospi, tanpi and atanpi. The argument reduction is exact; the rest are minimax polynomials on [-1/4,
+// 1/4] with relative errors of 2^-28 (floats) and 2^-68 (doubles). At multiples of 1/2 zeros and infinities
+// have the signs of OpenCL C 3.0, 7.5.1.
 
 #include "gencl.h"
 

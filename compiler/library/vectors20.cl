@@ -4,7 +4,7 @@
 
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 
-// A vector that is aligned to its elements only.
+// A vector with the alignment of its elements.
 #define PACKED(TYPE, N) \
     typedef TYPE##N __attribute__((aligned(sizeof(TYPE)))) packed_##TYPE##N; \
     TYPE##N OVERLOAD vload##N(size_t index, const TYPE *pointer) { \
@@ -14,7 +14,7 @@
         *(packed_##TYPE##N *)(pointer + index * N) = value; \
     }
 
-// In memory a vector of three has the room of four.
+// In memory a vector of three has the size of four.
 #define THREE(TYPE) \
     TYPE##3 OVERLOAD vload3(size_t index, const TYPE *pointer) { \
         const TYPE *place = pointer + index * 3; \
@@ -41,7 +41,7 @@ SIZES(half)
 SIZES(float)
 SIZES(double)
 
-// Halves go through private memory as they are; the functions of private pointers convert.
+// Half floats are copied to private memory unchanged; the functions of private pointers convert them.
 #define HALF_LOAD(NAME, FLOAT, BITS, READ) \
     FLOAT OVERLOAD NAME(size_t index, const private half *pointer); \
     FLOAT OVERLOAD NAME(size_t index, const half *pointer) { \

@@ -1,6 +1,6 @@
-// Work-group functions (OpenCL C 3.0, 6.15.16). Each sub-group puts its values together, leaves the result in local memory,
-// and every sub-group puts together those of the ones that it needs. The barrier at the end lets the next function use the
-// memory.
+// Work-group functions (OpenCL C 3.0, 6.15.16). Each sub-group reduces its values and stores the result to
+// local memory, and every sub-group reduces the results that it needs. After the barrier at the end, the next
+// function can use the memory.
 
 #include "gencl.h"
 
@@ -44,7 +44,7 @@ int OVERLOAD CONVERGENT work_group_all(int x) { return !__gencl_group_votes(!x);
         return __gencl_group_broadcast_##NAME(x, row && __gencl_local_id(2) == (uint)k); \
     }
 
-// `parts`: what the sub-groups before `end` have, put together.
+// `parts`: the reduction of the results of the sub-groups before `end`.
 #define TOGETHER(TYPE, NAME, OP, IDENTITY, PUT) \
     TYPE CONVERGENT __gencl_group_##OP##_##NAME(TYPE of_sub_group, bool all) { \
         local TYPE *memory = (local TYPE *)__gencl_group_memory(); \

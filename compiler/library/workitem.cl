@@ -1,5 +1,5 @@
-// Work-item functions (OpenCL C 1.2, 6.12.1). A dimension out of range gives what the specification says: 0 for
-// ids and offsets, 1 for sizes.
+// Work-item functions (OpenCL C 1.2, 6.12.1). A dimension out of range returns the values of the
+// specification: 0 for ids and offsets, 1 for sizes.
 
 #include "gencl.h"
 
@@ -22,8 +22,8 @@
         } \
     }
 
-// Groups of one walker have one size, but a launch whose last groups are smaller takes several walkers: groups
-// are as far apart as the enqueued size says.
+// Groups of one walker have one size, but a launch whose last groups are smaller takes several walkers: the
+// distance between groups is the enqueued size.
 #define GLOBAL_ID(DIMENSION) \
     (__gencl_group_id(DIMENSION) * __gencl_enqueued_local_size(DIMENSION) + __gencl_local_id(DIMENSION) + \
      __gencl_global_offset(DIMENSION))

@@ -1,9 +1,9 @@
-//! `convert_*` functions of OpenCL C (1.2, 6.2.3) by their mangled names, so that no library is needed for
-//! them.
+//! Parsing of the mangled names of `convert_*` functions (OpenCL C 1.2, 6.2.3), which are translated without
+//! library.
 
 use crate::ir::{Rounding, Type};
 
-/// What a `convert_*` function does to each element.
+/// The conversion of an element by a `convert_*` function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conversion {
     /// Type of the result.
@@ -16,7 +16,7 @@ pub struct Conversion {
     pub saturate: bool,
 }
 
-/// Types by their names, and by their letters in mangled names.
+/// Types with their names, and their letters in mangled names.
 const TYPES: &[(&str, &str, Type)] = &[
     ("char", "c", Type::S8),
     ("uchar", "h", Type::U8),
@@ -39,7 +39,7 @@ const ROUNDINGS: &[(&str, Rounding)] = &[
 ];
 
 impl Conversion {
-    /// Reads a mangled name; `None` when it is not one of a conversion.
+    /// Parses a mangled name; `None` if it is not that of a conversion.
     #[must_use]
     pub fn parse(mangled: &str) -> Option<Conversion> {
         let rest = mangled.strip_prefix("_Z")?;
@@ -62,7 +62,7 @@ impl Conversion {
         Some(Conversion { to, from, rounding, saturate })
     }
 
-    /// Is it what a cast does?
+    /// Whether it is the same as a cast.
     #[must_use]
     pub fn is_cast(&self) -> bool {
         let nearest = matches!(self.rounding, Rounding::Default | Rounding::NearestEven);
@@ -88,20 +88,12 @@ mod tests {
         let conversion = |to, from, rounding, saturate| Some(Conversion { to, from, rounding, saturate });
         let (default, up) = (Rounding::Default, Rounding::Up);
         assert_eq!(Conversion::parse("_Z11convert_inth"), conversion(Type::S32, Type::U8, default, false));
-        assert_eq!(
-            Conversion::parse("_Z22convert_uchar16_sat_rtpDv16_Dh"),
-            None,
-            "the length is wrong, and so is what is left"
-        );
+        assert_eq!(Conversion::parse("_Z22convert_uchar16_sat_rtpDv16_Dh"), None, "the length is wrong");
         assert_eq!(
             Conversion::parse("_Z23convert_uchar16_sat_rtpDv16_Dh"),
             conversion(Type::U8, Type::F16, up, true)
         );
-        assert_eq!(
-            Conversion::parse("_Z18convert_half2_rtp_Dv2_d"),
-            None,
-            "something stands behind the rounding mode"
-        );
+        assert_eq!(Conversion::parse("_Z18convert_half2_rtp_Dv2_d"), None, "text after the rounding mode");
         assert_eq!(
             Conversion::parse("_Z17convert_half2_rtpDv2_d"),
             conversion(Type::F16, Type::F64, up, false)

@@ -1,7 +1,6 @@
-//! From source to program: all passes in order.
+//! The driver: from source to program, all passes in order.
 //!
-//! [`Driver::run`] is the only way a pass is run: it says which one comes, takes the time, and prints what
-//! was asked for.
+//! All passes run through [`Driver::run`], which reports progress and measures the time.
 
 use std::time::{Duration, Instant};
 
@@ -29,7 +28,7 @@ pub struct Build<'a> {
     pub source: &'a [u8],
     /// The source's name in diagnostics.
     pub name: &'a str,
-    /// Build options as the application gave them.
+    /// Build options as passed by the application.
     pub options: &'a str,
     /// Files that `#include` finds before those on disk.
     pub headers: &'a [Header],
@@ -37,10 +36,10 @@ pub struct Build<'a> {
     pub target: &'a str,
 }
 
-/// How a build ended.
+/// The result of a build.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// How it went.
+    /// Success, or the kind of failure.
     pub status: Status,
     /// Errors and warnings.
     pub log: String,
@@ -50,15 +49,15 @@ pub struct Outcome {
     pub files: Vec<String>,
 }
 
-/// Hears what the driver does.
+/// Receives progress and debug output of the driver.
 pub trait Listener {
     /// A pass begins, on a kernel or (when the name is empty) on the whole program.
     fn progress(&mut self, kernel: &str, pass: &str);
-    /// Something that the debug options asked for: its name among them, and text.
+    /// Output of a debug option: the option's name, and the text.
     fn print(&mut self, what: &str, text: &str);
 }
 
-/// Why a build ended early.
+/// Why a build failed.
 struct Stop {
     status: Status,
     message: String,
@@ -80,24 +79,26 @@ impl From<TranslateError> for Stop {
     }
 }
 
-/// Stands for the source of linked programs in the log.
+/// The name of the source of linked programs in the log.
 const LINKED: &str = "<linked>";
 
 /// The same for programs that are compiled once more.
 const WIDENED: &str = "<widened>";
 
-/// The target of a name.
+/// The target with a name.
 fn target(name: &str) -> Result<&'static Target, Stop> {
-    Target::by_name(name)
-        .ok_or_else(|| Stop { status: Status::InvalidTarget, message: format!("target {name} is not known") })
+    Target::by_name(name).ok_or_else(|| Stop {
+        status: Status::InvalidTarget,
+        message: format!("target {name} does not exist"),
+    })
 }
 
-/// What LLVM has to know of a target.
+/// The LLVM machine of a target.
 fn machine(target: &Target) -> &'static Machine {
     if target.profile().address_bits == 64 { &llvm::WIDE } else { &llvm::NARROW }
 }
 
-/// Reads a build's options; what there is to say about them goes to the log.
+/// Parses a build's options; diagnostics go to the log.
 fn read_options(build: &Build, target: &Target, log: &mut String) -> Result<BuildOptions, Stop> {
     let options = BuildOptions::parse(build.options, target.profile()).map_err(Stop::options)?;
     log.push_str(&options.notes);
@@ -113,7 +114,7 @@ pub struct Driver<'a> {
 }
 
 impl<'a> Driver<'a> {
-    /// A driver that prints what `debug` says.
+    /// A driver with debug options.
     pub fn new(debug: &'a Debug, listener: &'a mut dyn Listener) -> Self {
         Self { debug, listener, times: Vec::new(), files: Vec::new() }
     }
@@ -167,7 +168,7 @@ impl<'a> Driver<'a> {
         })
     }
 
-    /// Compiles an executable (an ELF file) once more, with threads of `lanes` lanes.
+    /// Recompiles an executable (an ELF file) with SIMD width `lanes`.
     pub fn widen(&mut self, program: &[u8], lanes: u32) -> Outcome {
         self.outcome(|driver, _| {
             let program = elf::read(program).map_err(Stop::failure)?;
@@ -179,7 +180,7 @@ impl<'a> Driver<'a> {
         })
     }
 
-    /// Clang's LLVM IR, of which there is no source here, to machine code; otherwise as [`Driver::back_end`].
+    /// Compiles clang's LLVM IR, without its source, to machine code; otherwise as [`Driver::back_end`].
     fn compile_module<'ctx>(
         &mut self,
         name: &str,
@@ -194,7 +195,7 @@ impl<'a> Driver<'a> {
         self.back_end(name, target, program, unit, lanes)
     }
 
-    /// Runs one job from its beginning to its end.
+    /// Runs one job, and converts its result to an outcome with log and timings.
     fn outcome(&mut self, job: impl FnOnce(&mut Self, &mut String) -> Result<Program, Stop>) -> Outcome {
         self.times.clear();
         self.files.clear();
@@ -248,8 +249,8 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Source to Gen IR and bitcode. The outer error is about the source, the inner one about what the device
-    /// cannot do.
+    /// Source to Gen IR and bitcode. The outer error is one in the source, the inner one an unsupported
+    /// construct.
     fn front_end(
         &mut self,
         build: &Build,
@@ -393,7 +394,7 @@ impl<'a> Driver<'a> {
         Ok(formats)
     }
 
-    /// Lowers calls of `printf`; gives their formats.
+    /// Lowers calls of `printf`; returns their formats.
     fn printf<'ctx>(
         &mut self,
         context: &'ctx Context,
@@ -412,7 +413,7 @@ impl<'a> Driver<'a> {
         Ok(formats)
     }
 
-    /// One step on the module, with LLVM's own check after it when that is asked for.
+    /// Runs one step on the module, followed by LLVM's verifier if enabled.
     fn step<'ctx>(
         &mut self,
         module: &Module<'ctx>,
@@ -430,8 +431,8 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Says where in the source an error of the translation is. Without `-g` the module does not know; it is
-    /// made once more with line tables, which would cost every good build something.
+    /// Adds the source location to an error of the translation. Without `-g` the module has no line tables,
+    /// which would slow down every build, so that the front end is run again with them.
     fn locate(
         &mut self,
         build: &Build,
@@ -450,8 +451,8 @@ impl<'a> Driver<'a> {
         Stop::failure(format!("{}{separator}{best}", build.name))
     }
 
-    /// Gen IR to machine code, of a number of lanes if one is given; what is known of the program already
-    /// comes with it. `name` stands for the source in the log.
+    /// Compiles Gen IR to machine code, at SIMD width `lanes` if given. `program` has the parts that are
+    /// complete; `name` is the source's name in the log.
     fn back_end(
         &mut self,
         name: &str,
@@ -481,7 +482,7 @@ impl<'a> Driver<'a> {
         let options = codegen::Options {
             simd: lanes.or_else(simd),
             check: self.debug.is_set(debug::VALIDATE),
-            machine_form: self.debug.is_set(debug::LIR),
+            dump_lir: self.debug.is_set(debug::LIR),
             ..codegen::Options::default()
         };
         let mut kernels = Vec::new();
@@ -489,7 +490,7 @@ impl<'a> Driver<'a> {
             let compiled = self
                 .run(&function.name, "codegen", |_| codegen::compile(function, target, &options))
                 .map_err(|e| Stop::failure(format!("{name}: error: {e}")))?;
-            if let Some(text) = &compiled.machine_form {
+            if let Some(text) = &compiled.lir {
                 self.listener.print(debug::LIR, text);
             }
             if self.debug.is_set(debug::ASM) {
@@ -503,7 +504,7 @@ impl<'a> Driver<'a> {
         Ok(Program { target: target.name.into(), data: unit.data, formats: unit.formats, kernels, ..program })
     }
 
-    /// Does what debug options ask for, so that those who wait for the compiler can show that they bear it.
+    /// Injects the faults of debug options (crashes, hangs, memory use), to test that clients handle them.
     fn provoke(&self, kernel: &str, pass: &str) {
         let here = |option| {
             self.debug.value(option).is_some_and(|place| {
@@ -519,7 +520,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Is the result of each step checked, or only what comes out of the last?
+    /// Whether to verify the result of each step, instead of the last one only.
     fn validates(&self) -> bool {
         cfg!(debug_assertions) || self.debug.is_set(debug::VALIDATE)
     }

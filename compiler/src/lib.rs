@@ -1,7 +1,7 @@
 //! The compiler: OpenCL C to Gen machine code.
 //!
-//! - [`clang`] makes LLVM IR, [`llvm`] inlines and optimises it, [`translate`] makes Gen IR of it (feature
-//!   `llvm`);
+//! - [`clang`] compiles to LLVM IR, [`llvm`] inlines and optimises it, [`translate`] translates it to Gen IR
+//!   (feature `llvm`);
 //! - [`ir`]: Gen IR, its text form, validator, analyses and passes;
 //! - [`codegen`]: selection, register allocation, encoding.
 
@@ -10,6 +10,7 @@ pub mod clang;
 pub mod codegen;
 #[cfg(feature = "llvm")]
 mod conversion;
+mod dataflow;
 #[cfg(feature = "llvm")]
 pub mod driver;
 pub mod ir;

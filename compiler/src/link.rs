@@ -1,27 +1,27 @@
-//! Compiled objects: sources stopped before linking, put together later (OpenCL 3.0, 5.8.3 and 5.8.6).
+//! Separate compilation and linking (OpenCL 3.0, 5.8.3 and 5.8.6).
 //!
-//! An object holds the LLVM IR that clang made, as bitcode; linking is LLVM's, and everything else comes
-//! after it. An executable has it, too: larger work-groups than its threads have lanes for are made from it.
+//! An object contains clang's LLVM IR as bitcode. LLVM links it; all other passes run afterwards. An
+//! executable contains it too, so that it can be recompiled at a larger SIMD width for larger work-groups.
 
 use gencl_program::{Program, ProgramKind, elf};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 
-/// What `clLinkProgram` is to make.
+/// The inputs of `clLinkProgram`.
 #[derive(Clone, Copy, Debug)]
 pub struct Link<'a> {
     /// Objects and libraries as ELF files.
     pub inputs: &'a [Vec<u8>],
-    /// Link options as the application gave them.
+    /// Link options as passed by the application.
     pub options: &'a str,
     /// The target's name.
     pub target: &'a str,
 }
 
-/// An object of a module fresh from clang.
+/// An object with a module from clang.
 ///
-/// `options` are those it was compiled or linked with, as the application gave them.
+/// `options` are those it was compiled or linked with, as passed by the application.
 pub fn object(module: &Module<'_>, options: &str, uneven_groups: bool, target: &str) -> Program {
     Program {
         target: target.into(),
@@ -33,28 +33,28 @@ pub fn object(module: &Module<'_>, options: &str, uneven_groups: bool, target: &
     }
 }
 
-/// A module's bitcode. The slice that `inkwell` gives has a zero byte behind it, which is none of it.
+/// A module's bitcode, without the zero byte that `inkwell` appends.
 pub fn bitcode(module: &Module<'_>) -> Vec<u8> {
     let mut bytes = module.write_bitcode_to_memory().as_slice().to_vec();
     bytes.pop();
     bytes
 }
 
-/// The module of some bitcode.
+/// Parses bitcode.
 ///
 /// # Errors
-/// What LLVM says of bitcode that it cannot read.
+/// LLVM's message for invalid bitcode.
 pub fn parse<'ctx>(context: &'ctx Context, bitcode: &[u8]) -> Result<Module<'ctx>, String> {
     let with_zero = [bitcode, &[0]].concat();
     let buffer = MemoryBuffer::create_from_memory_range_copy(&with_zero, "object");
     Module::parse_bitcode_from_buffer(&buffer, context).map_err(|e| e.to_string_lossy().into_owned())
 }
 
-/// One module of all inputs, and whether all of them allow uneven work-groups.
+/// Links all inputs to one module; also returns whether all of them allow uneven work-groups.
 ///
 /// # Errors
-/// An input that is no object or library for the target; what LLVM's linker says, such as which name is
-/// defined twice.
+/// An input that is not an object or library for the target; errors of LLVM's linker, such as duplicate
+/// definitions.
 pub fn merge<'ctx>(context: &'ctx Context, link: &Link<'_>) -> Result<(Module<'ctx>, bool), String> {
     let whole = context.create_module("linked");
     let mut uneven_groups = true;

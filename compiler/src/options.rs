@@ -1,9 +1,9 @@
-//! What clang is told: the device, and build options.
+//! Clang's arguments: the device, and build options.
 
 use gencl_program::options::BuildOptions;
 use gencl_program::{Optional, Profile};
 
-/// Extensions and features that clang knows, and which targets have them.
+/// Extensions and features that clang knows, with a predicate for the targets that have them.
 #[rustfmt::skip]
 const FEATURES: &[Optional] = &[
     ("cl_khr_global_int32_base_atomics,+cl_khr_global_int32_extended_atomics", |_| true),
@@ -17,7 +17,7 @@ const FEATURES: &[Optional] = &[
     ("__opencl_c_generic_address_space", |p| p.generic_pointers),
 ];
 
-/// The same of devices with images.
+/// Features of devices with images.
 const IMAGE_FEATURES: &str =
     "__opencl_c_images,+cl_khr_3d_image_writes,+__opencl_c_3d_image_writes,+cl_khr_depth_images";
 
@@ -35,7 +35,7 @@ pub fn clang_arguments(options: &BuildOptions, profile: &Profile, images: bool) 
     let without = (!images).then(|| "-U__IMAGE_SUPPORT__".to_owned());
     let version = "-D__OPENCL_VERSION__=300".to_owned();
     let device = [version, format!("-cl-ext=-all{features}")].into_iter().chain(without);
-    // Clang makes macros of those extensions only that it knows itself.
+    // Clang only defines macros for extensions that it knows.
     let extensions = profile.extensions().map(|name| format!("-D{name}=1"));
     device.chain(extensions).chain(options.arguments.iter().cloned()).collect()
 }

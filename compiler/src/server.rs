@@ -1,8 +1,8 @@
 //! The compile server: `genclc --serve`.
 //!
 //! Reads requests from standard input and answers on standard output ([`gencl_program::protocol`]). It ends
-//! when its input ends, and when it has had nothing to do for a while. A crash needs no handling here: the
-//! client sees the end of the pipe and knows from the last [`FromServer::Progress`] where it happened.
+//! when its input ends or after an idle timeout. After a crash the client reads the end of the pipe, and has
+//! the kernel and pass from the last [`FromServer::Progress`].
 
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,16 +21,16 @@ use crate::driver::{Build, Driver, Listener, Outcome};
 use crate::link::Link;
 use crate::llvm::library;
 
-/// How long a server waits for work, usually.
+/// The default idle timeout.
 pub const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The source's name in diagnostics: applications give none.
 const SOURCE_NAME: &str = "<source>";
 
-/// Names compiler and version: programs that different ones made are not exchanged.
+/// Identifies the compiler and its version: caches do not exchange programs between different ones.
 #[must_use]
 pub fn identity() -> String {
-    // The executable's size and time stand for everything that is in it.
+    // The executable's size and modification time identify its contents.
     let executable = std::env::current_exe().and_then(std::fs::metadata);
     let stamp = executable.and_then(|file| {
         let time = file.modified()?.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
@@ -39,23 +39,23 @@ pub fn identity() -> String {
     format!("genclc {} {} {}", env!("CARGO_PKG_VERSION"), stamp.unwrap_or_default(), clang::version())
 }
 
-/// What a server is to do.
+/// The configuration of a server.
 #[derive(Clone, Copy, Debug)]
 pub struct Service<'a> {
     /// Debug options.
     pub debug: &'a Debug,
-    /// How long it waits for work before it ends.
+    /// How long it waits for a request before it ends.
     pub idle_timeout: Duration,
-    /// Builds are to be expected: what they need is prepared before the first one.
+    /// Whether to expect builds: clang and LLVM are then initialised before the first one.
     pub builds: bool,
     /// Answers a request for a translation, both in the encoding of the protocol.
     pub translate: fn(&[u8]) -> Vec<u8>,
 }
 
-/// Serves until the input ends or nothing comes for a while.
+/// Serves requests until the input ends or the idle timeout expires.
 ///
 /// # Errors
-/// Those of the streams, and a client that speaks another version or no protocol at all.
+/// I/O errors, a client with another version of the protocol, and malformed messages.
 pub fn serve(
     input: impl Read + Send + 'static,
     output: &mut impl Write,
@@ -71,7 +71,7 @@ pub fn serve(
         match requests.recv_timeout(idle_timeout) {
             Ok(Ok(ToServer::Hello { version: VERSION })) => {}
             Ok(Ok(ToServer::Hello { version })) => {
-                let message = format!("the client speaks version {version}, this is {VERSION}");
+                let message = format!("the client has protocol version {version}, the server {VERSION}");
                 return Err(io::Error::new(io::ErrorKind::InvalidData, message));
             }
             Ok(Ok(ToServer::Compile(request))) => {
@@ -98,7 +98,7 @@ pub fn serve(
                 write_message(output, &FromServer::Result(result))?;
             }
             Ok(Ok(ToServer::Translate(request))) => {
-                // Should it crash, the client knows where.
+                // Reported before, in case it crashes.
                 let (kernel, pass) = (String::new(), "translate".into());
                 write_message(output, &FromServer::Progress { kernel, pass })?;
                 write_message(output, &FromServer::Translated(translate(&request)))?;
@@ -109,11 +109,11 @@ pub fn serve(
     }
 }
 
-/// Reads messages in a thread of its own, so that waiting for them can end. The channel closes when the input
-/// ends.
+/// Reads messages in a separate thread, so that the server can wait for them with a timeout. The channel
+/// closes when the input ends.
 ///
 /// # Errors
-/// The system gives no thread.
+/// The thread cannot be created.
 fn read_in_background(
     mut input: impl Read + Send + 'static,
 ) -> io::Result<mpsc::Receiver<io::Result<ToServer>>> {
@@ -129,7 +129,7 @@ fn read_in_background(
     Ok(receiver)
 }
 
-/// Builds a kernel for nothing: what LLVM and clang set up on first use is then there.
+/// Builds a kernel and discards it, to initialise LLVM and clang.
 fn warm_up() {
     library::preload();
     let mut silent = Progress { output: &mut io::sink(), at: (String::new(), String::new()) };
@@ -140,11 +140,11 @@ fn warm_up() {
         headers: &[],
         target: "skl",
     };
-    // Whatever goes wrong here goes wrong in the first build, too, and is reported there.
+    // Errors are ignored here: the first build has them as well, and reports them.
     let _ = catch_unwind(AssertUnwindSafe(|| Driver::new(&Debug::default(), &mut silent).build(&build)));
 }
 
-/// Does one request's work, and reports a panic as a failure of the build.
+/// Executes one request, and reports a panic as a failure of the build.
 fn work(output: &mut impl Write, debug: &Debug, act: impl FnOnce(&mut Driver<'_>) -> Outcome) -> BuildResult {
     let mut progress = Progress { output, at: (String::new(), String::new()) };
     let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -172,7 +172,7 @@ fn failure(log: String) -> BuildResult {
     BuildResult { status: Status::Failure, log, binary: Vec::new(), files: Vec::new() }
 }
 
-/// Tells the client how far the build is.
+/// Reports the progress of a build to the client.
 struct Progress<'a, W: Write> {
     output: &'a mut W,
     at: (String, String),
@@ -181,7 +181,7 @@ struct Progress<'a, W: Write> {
 impl<W: Write> Listener for Progress<'_, W> {
     fn progress(&mut self, kernel: &str, pass: &str) {
         self.at = (kernel.into(), pass.into());
-        // When the client is gone, the next read ends the server.
+        // If the client has hung up, the next read ends the server.
         let message = FromServer::Progress { kernel: kernel.into(), pass: pass.into() };
         let _ = write_message(self.output, &message);
     }

@@ -1,6 +1,6 @@
-//! What was counted of machine code, as a table that people and scripts read.
+//! Statistics of machine code as a text table.
 //!
-//! Columns are separated by blanks, and a name that may contain some stands last.
+//! Columns are separated by blanks; the file name, which can contain blanks, is the last.
 
 use std::fmt::Write;
 
@@ -10,9 +10,9 @@ use gencl_program::Kernel;
 pub const HEADER: &str =
     "simd  instr   per-lane  sends spills  fills   regs  scratch    bytes  kernel                file\n";
 
-/// The line of one kernel. `instr` are instructions, `per-lane` these by the number of lanes; `spills` and
-/// `fills` are instructions that store to and load from scratch memory what had no register; `regs` the most
-/// registers in use at once; `scratch` bytes of scratch memory for a thread; `bytes` those of the code.
+/// The line of one kernel. `instr` is the number of instructions, `per-lane` the same divided by the SIMD
+/// width; `spills` and `fills` are stores and loads of spilled registers; `regs` is the number of general
+/// registers used; `scratch` the size of a thread's scratch memory and `bytes` that of the code, in bytes.
 #[must_use]
 pub fn line(kernel: &Kernel, file: &str) -> String {
     let s = &kernel.statistics;

@@ -1,35 +1,36 @@
-//! The compile server's place among processes.
+//! The supervisor process of the compile server.
 //!
-//! A server that is the application's child is waited for by the application's own `wait`, which then waits
-//! for long. So the process that the driver has started ends at once, and what serves is the child of a
-//! second one, the supervisor. That tells the client how the server has ended, which only a parent is told,
-//! and ends the server when the client has hung up or the server takes too much memory. It needs none itself:
-//! it is a fork from before there was anything.
+//! If the server were a child of the application, the application's own `wait` would wait for it. So the
+//! process that the driver starts ends immediately, and the server is the child of a second process, the
+//! supervisor. The supervisor reports the server's exit status to the client, which only a parent gets, and
+//! kills the server when the client has hung up or the server exceeds its memory limit. It forks before
+//! anything is allocated, so that it needs little memory itself.
 
 use std::io::{self, PipeReader};
 use std::os::fd::AsRawFd;
 
 use gencl_program::protocol::{FromServer, write_message};
 
-/// How often the supervisor looks how much memory the server has, in milliseconds.
+/// Interval in milliseconds at which the supervisor checks the server's memory.
 const LOOK: libc::c_int = 100;
 
-/// Returns in the process that is to serve: this one, unless standard input is a socket, by which drivers
-/// speak. `memory` is how many MiB the server may take then. To be called before there are threads.
+/// Creates the supervisor and returns in the server process, if standard input is a socket, as drivers use;
+/// otherwise returns in this process. `memory` is the server's memory limit in MiB. Must be called before
+/// there are threads.
 ///
 /// # Errors
-/// No process can be made.
+/// `fork` or the pipe failed.
 pub fn step_aside(memory: u64) -> io::Result<()> {
     if !is_socket(libc::STDIN_FILENO) {
         return Ok(());
     }
-    // An application that ignores its children's ends hands that down, and then nobody is told of them.
+    // An ignored SIGCHLD is inherited from the application, and would discard the server's exit status.
     // SAFETY: the default action is no function.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
     if fork()? != 0 {
         exit();
     }
-    // The server has the only end for writing, which closes with it.
+    // The server has the only writing end, which closes when it ends.
     let (ended, held) = io::pipe()?;
     let server = fork()?;
     if server == 0 {
@@ -40,7 +41,8 @@ pub fn step_aside(memory: u64) -> io::Result<()> {
     supervise(server, &ended, memory)
 }
 
-/// Waits for the end of server or client, and sees to the server's.
+/// Waits until the server or the client ends, kills the server in the latter case, and reports its exit
+/// status.
 fn supervise(server: libc::pid_t, ended: &PipeReader, memory: u64) -> ! {
     let entry = |fd, events| libc::pollfd { fd, events, revents: 0 };
     let mut ends = [entry(ended.as_raw_fd(), libc::POLLIN), entry(libc::STDIN_FILENO, libc::POLLRDHUP)];
@@ -60,12 +62,12 @@ fn supervise(server: libc::pid_t, ended: &PipeReader, memory: u64) -> ! {
     while unsafe { libc::waitpid(server, &raw mut status, 0) } < 0
         && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
     {}
-    // The client may be gone.
+    // The client may have hung up.
     let _ = write_message(&mut io::stdout(), &FromServer::Ended(status));
     exit()
 }
 
-/// The MiB that a process has for data, of its own or swapped out.
+/// The anonymous memory of a process in MiB, resident or swapped out.
 fn taken(process: libc::pid_t) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let kibibytes = |name: &str| {
@@ -92,7 +94,7 @@ fn fork() -> io::Result<libc::pid_t> {
     }
 }
 
-/// Ends this process and leaves what it shares with the others as it is.
+/// Ends this process without flushing or destroying anything that it shares with the others.
 fn exit() -> ! {
     // SAFETY: nothing has to be written or destroyed.
     unsafe { libc::_exit(0) }

@@ -1,4 +1,4 @@
-//! Answers of the compile server to requests for translations.
+//! Requests of the compile server for translations to host code.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -9,11 +9,11 @@ use gencl_program::debug::{self, Debug};
 use gencl_translator::host::Host;
 use gencl_translator::{Choices, to_ir, translate};
 
-/// Answers a request; both are in `postcard` encoding. What goes wrong is an answer, too.
+/// Answers a request; both are in `postcard` encoding. Errors are answers as well.
 pub fn answer(request: &[u8]) -> Vec<u8> {
     let answer: Answer = match postcard::from_bytes::<Request>(request) {
         Ok(Request { version, .. }) if version != VERSION => Err(format!(
-            "the driver speaks version {version} of translations, the translator version {VERSION}"
+            "the driver has version {version} of the translation ABI, the translator version {VERSION}"
         )),
         Ok(request) => catch_unwind(AssertUnwindSafe(|| {
             let (debug, _) = Debug::from_environment();
@@ -24,18 +24,18 @@ pub fn answer(request: &[u8]) -> Vec<u8> {
             translate(&request, &choices)
         }))
         .unwrap_or_else(|panic| Err(format!("the translator failed: {}", message(&*panic)))),
-        Err(error) => Err(format!("a request for a translation that makes no sense: {error}")),
+        Err(error) => Err(format!("malformed request for a translation: {error}")),
     };
     // Numbers, texts and bytes can be written.
     postcard::to_stdvec(&answer).unwrap_or_default()
 }
 
-/// What translations are for: this machine's processor, unless the user says otherwise.
+/// The host processor of translations: this machine's, unless a debug option sets another.
 pub fn host(debug: &Debug) -> &'static Host {
     debug.value(debug::HOST).and_then(Host::named).unwrap_or_else(Host::own)
 }
 
-/// Writes what is made of a kernel, for people: `PROCESS-NUMBER.ll`, `PROCESS-NUMBER.s`.
+/// Writes the translation of a kernel for debugging: `PROCESS-NUMBER.ll`, `PROCESS-NUMBER.s`.
 fn show(request: &Request, choices: &Choices, folder: &Path) {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let Ok(written) = to_ir(request, choices) else { return };
@@ -46,7 +46,7 @@ fn show(request: &Request, choices: &Choices, folder: &Path) {
             tracing::error!("{}: {error}", path.display());
         }
     };
-    // The IR is there, too, where LLVM does not come to an end.
+    // The IR is written first, in case LLVM does not terminate.
     write("ll", &written.ir);
     write("s", &choices.host.assembly(&written.ir).unwrap_or_else(|error| error));
 }
@@ -73,7 +73,7 @@ mod tests {
     fn nonsense_is_answered() {
         let answered =
             |request: &[u8]| postcard::from_bytes::<Answer>(&answer(request)).unwrap().unwrap_err();
-        assert!(answered(&[]).contains("makes no sense"));
+        assert!(answered(&[]).contains("malformed"));
         let variant = gencl_eu::abi::Variant {
             simd_width: 8,
             full: true,
@@ -85,7 +85,7 @@ mod tests {
             scratch: 0,
             flat: false,
             barrier: false,
-            alone: false,
+            single_thread: false,
             spins: false,
             strict: true,
         };

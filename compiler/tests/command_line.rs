@@ -9,7 +9,7 @@ const SCALE: &str = "kernel void scale(global float *a, float by) { a[get_global
 const TWO: &str = "kernel void first(global int *a) { a[get_global_id(0)] = N; }\n\
                    kernel void second(global int *a) { barrier(CLK_GLOBAL_MEM_FENCE); a[get_local_id(0)]++; }\n";
 
-/// A folder of its own for a test, with files.
+/// A folder for a test, with files.
 fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -77,7 +77,7 @@ fn options_of_the_build_change_the_statistics() {
 }
 
 #[test]
-fn ring_buffers_are_in_registers_without_unrolling_all_rounds() {
+fn ring_buffers_are_in_registers_without_unrolling_all_iterations() {
     let source = "kernel void ring(global uint *p) {
         uint w[16], sum = 0;
         for (int i = 0; i < 16; ++i)
@@ -93,7 +93,7 @@ fn ring_buffers_are_in_registers_without_unrolling_all_rounds() {
     let table = table(&genclc(&["--stats", folder.join("a.cl").to_str().unwrap()]));
     let number = |column: usize| table[1][column].parse::<u32>().unwrap();
     assert_eq!(number(7), 0, "scratch: {table:?}");
-    // Twice sixteen rounds of some fifteen instructions, twice that with 32 lanes.
+    // Two times sixteen iterations of some fifteen instructions, twice that with 32 lanes.
     assert!(number(1) < 40 * 15 * number(0).div_ceil(16), "{table:?}");
 }
 

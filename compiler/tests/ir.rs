@@ -1,7 +1,7 @@
 //! File tests of Gen IR: `tests/ir/*.ir`.
 //!
-//! Comments at the head of a file say what to do with it; see [`Test`]. What comes of it stands behind the
-//! IR, after `; expect`. With `BLESS=1` in the environment the tests write it there instead of comparing.
+//! Comments at the head of a file are directives; see [`Test`]. The expected output follows the IR, after `;
+//! expect`. With `BLESS=1` in the environment the tests write it instead of comparing.
 
 use gencl_compiler::ir::interpret::{Launch, Memory, Value, run};
 use gencl_compiler::ir::passes::{ControlFlow, Unobserved, find_pass, run_pass, standard};
@@ -13,9 +13,9 @@ use std::path::Path;
 
 /// Directives, one a line:
 ///
-/// - `; passes NAME...`, `; passes standard` or `; passes STRATEGY`, one for control flow: run these and expect the result
-///   as text;
-/// - `; faults`: expect what the validator says;
+/// - `; passes NAME...`, `; passes standard` or `; passes STRATEGY`, one for control flow: run these and
+///   expect the result as text;
+/// - `; faults`: expect the messages of the validator;
 /// - `; run GLOBAL LOCAL WIDTH...`: run as it is, lowered by each strategy at each of the widths, expect all
 ///   buffers, the same each time;
 /// - `; buffer NAME...` an argument of the run: a buffer of u32, each a number, `iota N` or `fill VALUE N`;
@@ -67,7 +67,7 @@ fn directives(head: &str) -> Test {
     test
 }
 
-/// Runs the only kernel of a unit and gives its buffers as text.
+/// Runs the only kernel of a unit and returns its buffers as text.
 fn buffers_after_run(unit: &Unit, test: &Test, global: u32, local: u32, width: u32) -> String {
     let mut memory = Memory::default();
     let mut launch = Launch::linear(width, global, local);
@@ -149,7 +149,7 @@ fn result(unit: &Unit, test: &Test) -> String {
     text
 }
 
-/// What is wrong with one file, if anything.
+/// Runs the test of one file.
 fn check(path: &Path, bless: bool) -> Result<(), String> {
     let content = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
     let (ir, expected) = content.split_once("; expect\n").unwrap_or((&content, ""));
@@ -164,7 +164,7 @@ fn check(path: &Path, bless: bool) -> Result<(), String> {
         text
     });
     if found.is_empty() {
-        return Err("the file asks for nothing".to_owned());
+        return Err("the file has no directives".to_owned());
     }
     if found == expected {
         return Ok(());
@@ -189,7 +189,7 @@ fn files() {
     let failures: Vec<String> = paths
         .iter()
         .filter_map(|path| {
-            // A failed assertion names the file as well.
+            // The message of a failed assertion has the file's name as well.
             let result = std::panic::catch_unwind(|| check(path, bless));
             let reason = match result {
                 Ok(Ok(())) => return None,

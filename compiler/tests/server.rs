@@ -53,7 +53,7 @@ impl Client {
         write_message(&mut self.input, &ToServer::Compile(request)).unwrap();
     }
 
-    /// The result, and the passes before it.
+    /// Receives the result, and the progress messages before it.
     fn receive(&mut self) -> (BuildResult, Vec<(String, String)>) {
         let mut passes = Vec::new();
         loop {
@@ -121,7 +121,7 @@ fn headers_come_with_the_request() {
 }
 
 #[test]
-fn strange_sources_are_refused_with_a_reason() {
+fn invalid_sources_are_rejected_with_a_reason() {
     let mut client = Client::start();
     let bytes = |client: &mut Client, source: &[u8]| {
         let (source, target) = (source.to_vec(), "skl".into());
@@ -197,7 +197,7 @@ fn it_ends_with_its_input() {
     assert_eq!(client.build(GOOD, "").status, Status::Success);
     let Client { process, input, .. } = &mut client;
     input.flush().unwrap();
-    // Dropping the pipe's end is what happens when the application ends.
+    // Dropping its end of the pipe is the same as the application's end.
     let (read, write) = std::io::pipe().unwrap();
     drop(read);
     drop(std::mem::replace(input, ChildStdin::from(std::os::fd::OwnedFd::from(write))));
@@ -240,7 +240,7 @@ fn it_ends_without_work() {
 }
 
 #[test]
-fn garbage_ends_it_with_an_error() {
+fn malformed_messages_end_it_with_an_error() {
     let garbage: &[u8] = &[0xff; 64];
     let error = server::serve(garbage, &mut std::io::sink(), service(&Debug::default())).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);

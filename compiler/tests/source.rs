@@ -1,8 +1,7 @@
 //! File tests of the front end: `tests/source/*.cl`.
 //!
-//! Comments at the head of a file say what to do with it; see [`Test`]. What comes of it stands at the end of
-//! the file, behind `// expect`. With `BLESS=1` in the environment the tests write it there instead of
-//! comparing.
+//! Comments at the head of a file are directives; see [`Test`]. The expected output is at the end of the
+//! file, after `// expect`. With `BLESS=1` in the environment the tests write it instead of comparing.
 #![cfg(feature = "llvm")]
 
 use std::fmt::Write;
@@ -20,9 +19,9 @@ const EXPECT: &str = "\n// expect\n";
 /// Directives, one a line:
 ///
 /// - `// options OPTION...`: build options;
-/// - `// ir`: expect Gen IR as translated, without what describes the arguments;
+/// - `// ir`: expect Gen IR as translated, without the arguments' metadata;
 /// - `// fails`: expect the build log of an error;
-/// - `// log`: expect the build log of a good build;
+/// - `// log`: expect the build log of a successful build;
 /// - `// run GLOBAL LOCAL`: run the first kernel, as translated and lowered at 8, 16 and 32 lanes, expect all
 ///   buffers;
 /// - `// buffer TYPE NUMBER...` an argument: numbers of type `int`, `uint`, `ulong` or `float`, or `iota N`
@@ -151,7 +150,7 @@ impl Listener for Silent {
     fn print(&mut self, _: &str, _: &str) {}
 }
 
-/// Runs the first kernel and gives its buffers as text.
+/// Runs the first kernel and returns its buffers as text.
 fn buffers_after_run(unit: &Unit, test: &Test, width: u32) -> String {
     let (global, local) = test.run.unwrap();
     let mut memory = Memory::default();
@@ -189,7 +188,7 @@ fn buffers_after_run(unit: &Unit, test: &Test, width: u32) -> String {
     text
 }
 
-/// What the test should find behind `// expect`.
+/// The output of a test, to compare with the text after `// expect`.
 fn result(path: &Path, source: &str, test: &Test) -> String {
     let (debug, _) = Debug::parse(debug::IMAGES);
     let name = path.file_name().unwrap().to_string_lossy();

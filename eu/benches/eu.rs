@@ -1,5 +1,5 @@
 //! Speed of the interpreter in lane-instructions per second on one core of the host: hand-written
-//! kernels that do one thing each. `cargo bench -p gencl-simulator`.
+//! kernels that do one thing each. `cargo bench -p gencl-eu`.
 
 use std::sync::LazyLock;
 use std::time::Instant;
@@ -14,7 +14,7 @@ const END: &str = "
     mov(8) g127<1>UD g0<8,8,1>UD { align1 WE_all 1Q };
     send(8) null<1>UW g127<8,8,1>UW 0x82000010 thread_spawner MsgDesc: mlen 1 rlen 0 { align1 WE_all 1Q EOT };";
 
-/// Keeps denormals, as IEEE 754 wants it.
+/// Keeps denormals, as IEEE 754 requires.
 const DENORMALS: &str = "or(1) cr0<1>UD cr0<0,1,0>UD 0x4c0UD { align1 WE_all 1N };\n";
 
 /// The inner loop of a Mandelbrot set: all lanes stay inside.
@@ -55,7 +55,7 @@ const MAD: &str = "
     cmp.l.f0.0(16) null<1>D g24<8,8,1>D 20000D { align1 1H };
     (+f0.0) while(16) JIP: LOOP { align1 1H };";
 
-/// Integer rounds as of a hash function.
+/// Integer rounds of a hash function.
 const INTEGER: &str = "
     mov(16) g10<1>UD 0x12345UD { align1 1H };
     mov(16) g24<1>D 0D { align1 1H };
@@ -113,7 +113,7 @@ const GENERAL: &str = "
     cmp.l.f0.0(16) null<1>D g24<8,8,1>D 2000D { align1 1H };
     (+f0.0) while(16) JIP: LOOP { align1 1H };";
 
-/// Seconds that this thread has been running on a processor; wall-clock time where the system does not tell.
+/// CPU time of this thread in seconds; wall-clock time where that is not available.
 fn processor_time() -> f64 {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();

@@ -1,152 +1,153 @@
-//! What translated code and the simulator have agreed on.
+//! The ABI of translated code, and the interface of the translator.
 //!
-//! Translated code is host machine code that executes the threads of a work-group. The translator makes it
-//! for a kernel and a [`Variant`]; it is a relocatable ELF object with the functions [`GROUP`] or [`THREAD`],
-//! which reach everything through a [`Frame`]. Both sides of the pipe carry [`VERSION`].
+//! Translated code is host machine code that executes the threads of a work-group. The translator generates
+//! it for a kernel and a [`Variant`]: a relocatable ELF object with one of the functions [`GROUP`] and
+//! [`THREAD`], which access all state through a [`Frame`]. Requests to the translator carry [`VERSION`].
 
 use serde::{Deserialize, Serialize};
 
-/// The version of everything in this file.
+/// The version of this file's ABI and message formats.
 pub const VERSION: u32 = 5;
 
-/// `fn(*mut Frame) -> u32`: executes all threads of the work-group. Kernels whose threads never stop before
-/// they end have it. Returns 0, or [`FAULT`].
+/// Name of `fn(*mut Frame) -> u32`, which executes all threads of the work-group. The object has it if its
+/// threads never yield. Returns 0, or [`FAULT`].
 pub const GROUP: &str = "gencl_group";
 
-/// `fn(*mut Frame, thread: u32, resume: u32) -> u32`: executes a thread from its beginning (`resume` 0), or
-/// from where it has stopped. Kernels whose threads stop have it. Returns 0 when the thread has ended,
-/// [`FAULT`], or where it stops: the number of a `wait`, counted in the order of their addresses from 1 on,
-/// or a number with the bit [`TURN`].
+/// Name of `fn(*mut Frame, thread: u32, resume: u32) -> u32`, which executes a thread from its beginning
+/// (`resume` 0), or from where it has yielded, until it yields or ends. The object has it if its threads
+/// yield. Returns 0 when the thread has ended, [`FAULT`], or the value of `resume` with which it is to be
+/// resumed: the number of a `wait`, counted by address from 1 on, or a value with the bit [`YIELD`].
 pub const THREAD: &str = "gencl_thread";
 
-/// The bit of what [`THREAD`] returns when the thread could go on at once: it may be that it waits in a loop
-/// for another one of its work-group, which is to have its turn.
-pub const TURN: u32 = 1 << 31;
+/// A bit in the result of [`THREAD`]: the thread is not at a `wait` and can be resumed at any time. It yields
+/// because it may be spinning on memory that another thread of its work-group is to write.
+pub const YIELD: u32 = 1 << 31;
 
-/// What a function returns when a callback has failed, or when it has seen that the launch is cancelled.
+/// The result of either function when a callback has failed, or when the launch is cancelled.
 pub const FAULT: u32 = u32::MAX;
 
-/// A buffer that an instruction has accessed. Addresses `start..start + size` are at `host`; a `size` of 0
-/// has none.
+/// A range of GPU addresses, within one buffer, and its host address: a lookup cache of message instructions.
+/// `size` 0 marks one that is empty.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
     /// First GPU address, canonical.
     pub start: u64,
-    /// Bytes, at most [`Window::MAX_SIZE`]: offsets are numbers of 32 bits. Of a larger buffer it is a part.
+    /// Bytes, at most [`Window::MAX_SIZE`], as offsets have 32 bits. For a larger buffer it is a part of it.
     pub size: u64,
-    /// The host's address of `start`.
+    /// The host address of `start`.
     pub host: *mut u8,
 }
 
 impl Window {
-    /// Most bytes of a window.
+    /// Maximum size of a window in bytes.
     pub const MAX_SIZE: u64 = 1 << 31;
 }
 
-/// The surroundings of a work-group's threads.
+/// The state that a work-group's threads access.
 ///
-/// Translated code reads all of it, writes [`Frame::arrived`] and the register files, and changes memory
-/// through the windows and [`Frame::local`].
+/// Translated code writes [`Frame::arrived`], [`Frame::unwritten`], the register files and [`Frame::saved`],
+/// and memory through the windows and [`Frame::local`]. It only reads the rest.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Frame {
     /// Work-group id.
     pub group: [u32; 3],
-    /// Threads of the work-group.
+    /// Number of threads of the work-group.
     pub threads: u32,
     /// `g0` of each thread, [`Frame::header_step`] bytes apart.
     pub headers: *const u8,
-    /// 32; 0 when all threads share one, because they have one thread slot.
+    /// 32; 0 when all threads share one header, because they run in one thread slot.
     pub header_step: u64,
-    /// Constants of all threads.
+    /// Cross-thread constants.
     pub cross_thread: *const u8,
-    /// Constants of each thread, one after the other.
+    /// Per-thread constants of each thread, one after the other.
     pub per_thread: *const u8,
     /// Dispatch mask of each thread.
     pub masks: *const u32,
     /// Shared local memory.
     pub local: *mut u8,
-    /// Bytes of it.
+    /// Bytes of shared local memory.
     pub local_size: u64,
     /// General State Base Address, to which scratch memory is relative.
     pub general: u64,
-    /// As many as [`Translation::windows`] says, each of one message or of several; those of size 0 are to be
-    /// found.
+    /// [`Translation::windows`] windows, each used by one message or by several. An empty one has to be
+    /// filled with [`Frame::find_window`].
     pub windows: *mut Window,
-    /// The register file of each thread (`eu::file`), where values are while a thread has stopped and for
-    /// [`Frame::execute`]. Kernels whose threads never stop have one for all of them. `cr0` has its initial
+    /// The register file of each thread (`eu::file`), to which registers are spilled while the thread is
+    /// suspended and for [`Frame::interpret`]. Threads that never yield share one. `cr0` has its initial
     /// value.
     pub files: *const *mut u8,
-    /// What threads keep beside their register files while they have stopped: [`Translation::kept`] bytes of
-    /// each, one after the other.
-    pub kept: *mut u8,
-    /// Not 0: the launch is cancelled. Read on every way back.
+    /// State of suspended threads beyond their register files: [`Translation::saved`] bytes for each, one
+    /// after the other.
+    pub saved: *mut u8,
+    /// Not 0 when the launch is cancelled. Read at every backward branch.
     pub cancel: *const u8,
-    /// How many threads have sent the barrier message.
+    /// Number of threads that have sent the barrier message.
     pub arrived: u32,
-    /// General registers of which [`Frame::execute`] is to know that they have not been written: a bit for
-    /// each, 0 but for that call.
+    /// Bit set of general registers that have not been written, as an argument of [`Frame::interpret`]; 0
+    /// otherwise.
     pub unwritten: [u64; 2],
-    /// Makes the window the buffer that has an address, and with it those that are still to be found. Returns
-    /// 0 when there is none; this is no fault yet.
-    pub find: unsafe extern "C" fn(*mut Frame, window: u32, address: u64) -> u32,
-    /// Executes one instruction (by its index in the kernel) of a thread by interpretation, with the register
-    /// file of the thread and these channels active. Returns 0, or 1 when it has failed: then the fault is in
-    /// the frame's owner.
-    pub execute: unsafe extern "C" fn(*mut Frame, thread: u32, instruction: u32, active: u32) -> u32,
+    /// Fills a window, and all empty ones, with the buffer that contains an address. Returns 0, which is no
+    /// fault yet, when there is none, else 1.
+    pub find_window: unsafe extern "C" fn(*mut Frame, window: u32, address: u64) -> u32,
+    /// Interprets one instruction, given by its index in the kernel, for a thread with the execution mask
+    /// `active`, on the thread's register file. Returns 0, or 1 when it has failed: the owner of the frame
+    /// then has the fault.
+    pub interpret: unsafe extern "C" fn(*mut Frame, thread: u32, instruction: u32, active: u32) -> u32,
 }
 
-/// How the elements of eight channels follow each other in a half register of constants that each thread has
-/// for itself.
+/// A property that a half register (16 bytes, eight words) of the per-thread constants has in all threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Pattern {
-    /// In no way that holds for all threads.
+    /// None.
     #[default]
     Any,
-    /// Words that are all equal.
+    /// All words are equal.
     Uniform,
-    /// Words, each one more than the one before.
+    /// Each word is one more than the one before.
     Consecutive,
-    /// [`Pattern::Uniform`], with the same word as the half register before.
+    /// [`Pattern::Uniform`], with the same word as the preceding half register.
     Repeats,
-    /// [`Pattern::Consecutive`], and the first word is one more than the last of the half register before.
+    /// [`Pattern::Consecutive`], and the first word is one more than the last of the preceding half register.
     Continues,
 }
 
-/// What code is made for beside the kernel: it holds only for launches of which all this is true.
+/// The properties of launches that code is specialised for: it is valid only for launches that have all of
+/// them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Variant {
     /// Lanes of a thread: 8, 16 or 32.
     pub simd_width: u32,
-    /// All lanes of all threads run.
+    /// The dispatch masks of all threads are full.
     pub full: bool,
-    /// Bytes of the constants of all threads.
+    /// Bytes of cross-thread constants.
     pub cross_thread: u32,
-    /// Of each half register of a thread's own constants, 16 bytes, how words follow each other.
+    /// The pattern of each half register of the per-thread constants.
     pub per_thread: Vec<Pattern>,
-    /// In the registers, a thread's own constants come before those of all threads.
+    /// In the registers, per-thread constants come before cross-thread ones
+    /// ([`crate::dispatch::Launch::indirect_data`]).
     pub indirect_data: bool,
-    /// `cr0.0` at the beginning.
+    /// Initial `cr0.0`.
     pub control: u32,
     /// The launch has shared local memory.
     pub local: bool,
-    /// Bytes of scratch memory of each thread.
+    /// Bytes of scratch memory per thread.
     pub scratch: u32,
     /// The surfaces that the kernel's messages use as buffers are the whole address space, of at most 31
-    /// bits.
+    /// bits, so that offsets in them are addresses.
     pub flat: bool,
     /// The launch may use the barrier.
     pub barrier: bool,
-    /// It may, and work-groups have one thread, which never waits there.
-    pub alone: bool,
-    /// Threads have been seen to wait for each other in loops: in all of them others are to have their turn.
+    /// The launch may use the barrier, but work-groups have one thread, which therefore never waits there.
+    pub single_thread: bool,
+    /// Threads have been observed to spin on memory that others write: threads yield in every loop.
     pub spins: bool,
-    /// Refuse what the hardware leaves undefined.
+    /// Strict mode: refuse what the hardware leaves undefined.
     pub strict: bool,
 }
 
-/// A kernel to be translated.
+/// A request to translate a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
     /// [`VERSION`]
@@ -155,22 +156,22 @@ pub struct Request {
     pub device: String,
     /// Machine code from the kernel's first instruction on.
     pub code: Vec<u8>,
-    /// What the code is for.
+    /// The properties of launches to specialise for.
     pub variant: Variant,
 }
 
-/// A kernel as host code.
+/// A kernel translated to host code.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Translation {
-    /// A relocatable ELF object; no symbol of it is undefined but those of [`IMPORTS`].
+    /// A relocatable ELF object, whose only undefined symbols are those of [`IMPORTS`].
     pub object: Vec<u8>,
-    /// Windows that it uses.
+    /// Number of windows that it uses.
     pub windows: u32,
-    /// Bytes of [`Frame::kept`] that it uses for each thread.
-    pub kept: u32,
-    /// Threads stop before they end: the object has [`THREAD`], else [`GROUP`].
-    pub stops: bool,
-    /// Instructions that [`Frame::execute`] executes whenever they come, ascending.
+    /// Bytes of [`Frame::saved`] that it uses per thread.
+    pub saved: u32,
+    /// Whether threads yield: the object has [`THREAD`], else [`GROUP`].
+    pub yields: bool,
+    /// Instructions that always go through [`Frame::interpret`], ascending.
     pub interpreted: Vec<Interpreted>,
 }
 
@@ -179,22 +180,22 @@ pub struct Translation {
 pub struct Interpreted {
     /// Its index in the kernel.
     pub instruction: u32,
-    /// Why, in a few words that are the same for all instructions of the kind.
+    /// Why, in a few words that are the same for all instructions of a kind.
     pub reason: String,
 }
 
-/// What the object may call of the host's libraries.
+/// The functions of the host's C library that the object may call.
 pub const IMPORTS: [&str; 5] = ["memcpy", "memmove", "memset", "fma", "fmaf"];
 
-/// The answer: a translation, or why there is none.
+/// The answer to a request: a translation, or why there is none.
 pub type Answer = Result<Translation, String>;
 
-/// What is called with the answer to a request.
+/// Called with the answer to a request.
 pub type Done = Box<dyn FnOnce(Answer) + Send>;
 
-/// What has kernels translated: a process that has the compiler in it.
+/// Translates kernels, in another process.
 pub trait TranslationSource: Send + Sync {
-    /// Asks for a translation and returns at once. `done` is called when there is an answer, on any thread; a
-    /// request that cannot be answered is one with a reason. Dropping `done` says the same without a reason.
+    /// Requests a translation and returns immediately. `done` is called with the answer later, on any thread,
+    /// or dropped, which means that there is no translation.
     fn request(&self, request: Request, done: Done);
 }

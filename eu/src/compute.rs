@@ -1,4 +1,4 @@
-//! What each operation computes for one channel, in exact values.
+//! The semantics of each arithmetic operation on one channel, in exact values.
 
 use gencl_isa::{Condition, Opcode, Type};
 
@@ -11,11 +11,11 @@ use super::thread::FloatMode;
 use super::value::Value;
 use crate::dispatch::Rounding;
 
-/// What an operation gets.
+/// The inputs of an operation.
 pub struct Inputs<'a> {
     /// The channel's sources, with modifiers applied.
     pub sources: [Value; 3],
-    /// An element of a source in any channel, with modifiers applied.
+    /// The element of a source (first argument) in any channel (second), with modifiers applied.
     pub element: &'a dyn Fn(usize, usize) -> Value,
     /// The channel.
     pub lane: usize,
@@ -23,19 +23,19 @@ pub struct Inputs<'a> {
     pub accumulator: Value,
     /// `sel`: the predicate.
     pub selected: bool,
-    /// How floats are computed.
+    /// Floating-point mode.
     pub mode: FloatMode,
 }
 
-/// What an operation gives.
+/// The outputs of an operation.
 pub struct Output {
     /// The result.
     pub value: Value,
-    /// The destination's bits when they are not the value converted.
+    /// The destination's bits, if they are not the converted value.
     pub bits: Option<u64>,
-    /// Whether the conditional modifier holds when that is not asked of the value.
+    /// The result of the conditional modifier, if it is not computed from the value.
     pub condition: Option<bool>,
-    /// The accumulator, if the operation writes it by definition.
+    /// The new accumulator, if the operation always writes it.
     pub accumulator: Option<i64>,
 }
 
@@ -49,7 +49,7 @@ fn integer(value: i128) -> Output {
     Value::Integer(value).into()
 }
 
-/// Can the general path execute an operation?
+/// Whether the general path implements an operation.
 pub fn is_supported(opcode: Opcode) -> bool {
     use Opcode as O;
     matches!(
@@ -137,8 +137,8 @@ pub fn compute(op: &Op, inputs: &Inputs<'_>) -> Output {
     }
 }
 
-/// `sel`: by predicate, or the smaller or larger of two with a conditional modifier, where a number wins over
-/// NaN (Volume 7, "sel", "IEEE min/max").
+/// `sel`: selects by predicate, or with a conditional modifier the minimum or maximum, where a NaN loses
+/// against a number (Volume 7, "sel", "IEEE min/max").
 fn selection(op: &Op, inputs: &Inputs<'_>) -> Value {
     let [a, b, _] = inputs.sources;
     let first = match op.condition {
@@ -161,7 +161,7 @@ fn comparison(op: &Op, a: Value, b: Value) -> Output {
     Output { bits: Some(bits), condition: Some(holds), ..integer(0) }
 }
 
-/// A result of bits: its sign is that of the destination's type.
+/// The result of a bitwise operation: its sign is that in the destination's type.
 fn logic(op: &Op, value: i128) -> Output {
     let bits = value as u64 & low_bits(op.dst.ty.size() * 8);
     if op.dst.ty.is_float() {
@@ -170,8 +170,8 @@ fn logic(op: &Op, value: i128) -> Output {
     Value::from_bits(bits, op.dst.ty, FloatMode::default()).into()
 }
 
-/// Are six bits of a shift's count used, not five? "QWord mode" of Volume 2a, "shl": the type of the count
-/// does not matter.
+/// Whether a shift uses six bits of its count instead of five: "QWord mode" of Volume 2a, "shl". The type of
+/// the count does not matter.
 pub fn shifts_qwords(op: &Op) -> bool {
     op.src[0].ty.size() == 8 || op.dst.ty.size() == 8
 }
@@ -197,8 +197,8 @@ fn arithmetic(op: &Op, inputs: &Inputs<'_>) -> Output {
     }
     let b = if op.low_multiplier { Value::Integer(b.integer() & 0xffff) } else { b };
     integer(match op.opcode {
-        // The adder has one bit more than a dword, so that the sign of its results is that of the exact sum;
-        // not one more than a qword: IGC's saturating addition asks for the sign of what is left of the sum.
+        // The adder has one bit more than a dword, so that the sign of a result is that of the exact sum. It
+        // has no bit more than a qword: IGC's saturating addition relies on the sign of the wrapped sum.
         Opcode::Add if op.execution_type == Type::Q => i128::from((a.integer() + b.integer()) as i64),
         Opcode::Add => a.integer() + b.integer(),
         Opcode::Mad => a.integer() + b.integer() * c.integer(),
@@ -207,7 +207,7 @@ fn arithmetic(op: &Op, inputs: &Inputs<'_>) -> Output {
     })
 }
 
-/// In `DF` rounded, in the other types to odd.
+/// `DF` results are rounded by the mode, those of other types to odd.
 fn float_arithmetic(op: &Op, inputs: &Inputs<'_>) -> f64 {
     let [a, b, c] = inputs.sources.map(Value::float);
     let rounding = inputs.mode.rounding;
@@ -231,8 +231,8 @@ fn float_arithmetic(op: &Op, inputs: &Inputs<'_>) -> f64 {
     }
 }
 
-/// `mach`: the high word of source 1 times source 0, shifted by 16 and added to the accumulator, of which the
-/// high dword is the result. `mul` with the low word comes before it.
+/// `mach`: adds source 0 times the high word of source 1, shifted by 16, to the accumulator; the result is
+/// the high dword of the sum. A `mul` by the low word precedes it.
 fn high_multiply(op: &Op, inputs: &Inputs<'_>) -> Output {
     let [a, b, _] = inputs.sources.map(Value::integer);
     let wide = inputs.accumulator.integer() as i64;
@@ -286,7 +286,7 @@ fn bit_field(op: &Op, a: i128, b: i128, c: i128) -> Output {
     })
 }
 
-/// The sum of products over the four channels that the channel belongs to, the same for all four.
+/// The sum of products over the group of four channels that the channel belongs to; all four get the same.
 fn dot_product(opcode: Opcode, inputs: &Inputs<'_>) -> f64 {
     let first = inputs.lane / 4 * 4;
     let product = |k: usize| (inputs.element)(0, first + k).float() * (inputs.element)(1, first + k).float();

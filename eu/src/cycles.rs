@@ -1,9 +1,8 @@
-//! The cycle model's tables: how long instructions occupy a pipe, and after how long their results are there.
+//! The tables of the cycle model: how long instructions occupy a pipe, and the latency of their results.
 //!
 //! All figures are EU clocks. Each row has a column for each generation, in the order of [`Generation::ALL`]:
 //! Gen7, Gen7.5, Gen8, Gen9. `docs/statistics.md` explains the model; sources:
-//! - \[Mesa\]: `brw_ir_performance.cpp` (`instruction_desc`), measured on hardware where it does not say
-//!   otherwise;
+//! - \[Mesa\]: `brw_ir_performance.cpp` (`instruction_desc`), measured on hardware unless noted there;
 //! - \[IGC\]: `visa/LocalScheduler/LatencyTable.cpp` and `.h`;
 //! - \[Gen9\]: Intel, "The Compute Architecture of Intel Processor Graphics Gen9", "EU Architecture";
 //!   \[Gen8\] likewise.
@@ -12,9 +11,9 @@ use gencl_isa::{Generation, MathFunction, Opcode, Type};
 
 use super::lower::is_branch;
 use super::op::Op;
-use super::operand::Place;
+use super::operand::SourceLocation;
 
-/// A figure for each generation.
+/// A number of clocks for each generation.
 type Row = [u32; Generation::ALL.len()];
 
 // Clocks for which eight channels occupy a pipe.
@@ -40,12 +39,12 @@ const POWER: Row = [4, 4, 8, 8];
 /// `math` integer division. [Mesa].
 const DIVIDE: Row = [26, 26, 26, 26];
 
-/// No instruction occupies a pipe for less. [Mesa], [IGC]: a whole register at least.
-const LEAST: u32 = 2;
+/// Minimum for which an instruction occupies a pipe. [Mesa], [IGC]: at least a whole register.
+const MIN_OCCUPANCY: u32 = 2;
 
 // Clocks from the end of that until the result can be read.
 
-/// A general or address register. [Mesa]; [IGC] has 14 from the beginning, for all generations.
+/// A general or address register. [Mesa]; [IGC] counts 14 from the beginning, for all generations.
 const RESULT: Row = [14, 12, 8, 8];
 /// The same for 64-bit types. [Mesa].
 const WIDE_RESULT: Row = [14, 12, 12, 12];
@@ -53,7 +52,7 @@ const WIDE_RESULT: Row = [14, 12, 12, 12];
 const FLAG: Row = [20, 18, 12, 12];
 /// An accumulator. [Mesa].
 const ACCUMULATOR: Row = [10, 8, 4, 4];
-/// Extended math. [Mesa]; [IGC] has 22 from the beginning.
+/// Extended math. [Mesa]; [IGC] counts 22 from the beginning.
 const MATH_RESULT: Row = [14, 12, 16, 16];
 /// `pow` and `fdiv`. [Mesa]; [IGC] has 30.
 const POWER_RESULT: Row = [22, 20, 24, 24];
@@ -63,20 +62,20 @@ const DIVIDE_RESULT: Row = [28, 28, 28, 28];
 /// A branch holds its thread. [Mesa].
 const BRANCH: Row = [2, 6, 8, 8];
 
-/// Pipes that have integer arithmetic: until Gen7.5 the first only. [Gen8], [Gen9].
+/// Number of pipes with integer arithmetic: until Gen7.5 only the first one. [Gen8], [Gen9].
 const INTEGER_PIPES: Row = [1, 1, 2, 2];
 
-/// Clocks in which a thread gives a message away. [Mesa].
+/// Clocks for which a `send` holds its thread. [Mesa].
 pub const SEND: u32 = 2;
-/// Clocks after that in which the payload's first register is read; each further one takes one more. Until
-/// then nothing may write them. [Mesa] (`ls`); [IGC] `getSendSrcReadLatency` has 8 on later generations.
+/// Clocks until the payload's first register has been read; each further register takes one more. Until then
+/// they must not be overwritten. [Mesa] (`ls`); [IGC] `getSendSrcReadLatency` has 8 on later generations.
 pub const PAYLOAD_READ: u32 = 10;
 /// `nop`, `wait`.
 const IDLE: u32 = 1;
 
-/// What answers a message, by how long it takes.
+/// Classes of messages with the same latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub enum MessageClass {
     /// Shared local memory.
     Slm,
     /// Memory that the data port reaches through the L3 cache.
@@ -95,30 +94,30 @@ pub enum Class {
     End,
 }
 
-impl Class {
+impl MessageClass {
     /// All classes.
-    pub const ALL: [Class; 8] = [
-        Class::Slm,
-        Class::Memory,
-        Class::SlmAtomic,
-        Class::Atomic,
-        Class::Sampler,
-        Class::Fence,
-        Class::Barrier,
-        Class::End,
+    pub const ALL: [MessageClass; 8] = [
+        MessageClass::Slm,
+        MessageClass::Memory,
+        MessageClass::SlmAtomic,
+        MessageClass::Atomic,
+        MessageClass::Sampler,
+        MessageClass::Fence,
+        MessageClass::Barrier,
+        MessageClass::End,
     ];
 
     /// Its name in reports.
     pub const fn name(self) -> &'static str {
         match self {
-            Class::Slm => "slm",
-            Class::Memory => "memory",
-            Class::SlmAtomic => "slm atomic",
-            Class::Atomic => "atomic",
-            Class::Sampler => "sampler",
-            Class::Fence => "fence",
-            Class::Barrier => "barrier",
-            Class::End => "end",
+            MessageClass::Slm => "slm",
+            MessageClass::Memory => "memory",
+            MessageClass::SlmAtomic => "slm atomic",
+            MessageClass::Atomic => "atomic",
+            MessageClass::Sampler => "sampler",
+            MessageClass::Fence => "fence",
+            MessageClass::Barrier => "barrier",
+            MessageClass::End => "end",
         }
     }
 
@@ -127,19 +126,19 @@ impl Class {
         match self {
             // [Mesa]: messages of the data cache. Until Gen10 shared local memory is a part of the L3 cache
             // [Gen9].
-            Class::Slm | Class::SlmAtomic | Class::Fence => 100,
+            MessageClass::Slm | MessageClass::SlmAtomic | MessageClass::Fence => 100,
             // [IGC] `DP_L3`, of the next generation with the same data port.
-            Class::Memory | Class::Atomic => 146,
+            MessageClass::Memory | MessageClass::Atomic => 146,
             // [IGC], `SFID_SAMPLER` of Gen9.
-            Class::Sampler => 300,
+            MessageClass::Sampler => 300,
             // [IGC] `BARRIER`, from the arrival of the last thread on.
-            Class::Barrier => 30,
-            Class::End => 0,
+            MessageClass::Barrier => 30,
+            MessageClass::End => 0,
         }
     }
 }
 
-/// Clocks of a message of which a line is not in the L3 cache. [IGC], all data port messages of Gen9.
+/// Latency of a message that misses the L3 cache, in clocks. [IGC], all data port messages of Gen9.
 pub const MISS: u32 = 400;
 
 /// Which of an EU's two pipes can execute an instruction.
@@ -153,38 +152,39 @@ pub enum Pipe {
     Second,
 }
 
-/// What an instruction that is no message costs.
+/// The cost of an instruction in EU clocks; of a message, the part that its thread notices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cost {
-    /// The pipe that it occupies.
+pub struct InstructionCost {
+    /// The pipe that it occupies, if any.
     pub pipe: Option<Pipe>,
-    /// For how long, and for how long its thread issues nothing else.
+    /// Clocks for which it occupies the pipe, and its thread issues nothing else.
     pub issue: u32,
-    /// How much later its general or address registers can be read.
+    /// Latency after that of general and address registers.
     pub result: u32,
-    /// How much later its flags can be read.
+    /// Latency after that of flags.
     pub flag: u32,
-    /// How much later its accumulators can be read.
+    /// Latency after that of accumulators.
     pub accumulator: u32,
 }
 
-impl Cost {
-    /// What holds the thread only.
-    const fn of_thread(issue: u32) -> Cost {
-        Cost { pipe: None, issue, result: 0, flag: 0, accumulator: 0 }
+impl InstructionCost {
+    /// The cost of an instruction that occupies no pipe.
+    const fn of_thread(issue: u32) -> InstructionCost {
+        InstructionCost { pipe: None, issue, result: 0, flag: 0, accumulator: 0 }
     }
 }
 
-/// The cost of an instruction, of which only the action may be missing. A message costs what its thread
-/// notices.
-pub fn cost(generation: Generation, op: &Op) -> Cost {
+/// The cost of an instruction; its [`Op::action`] is not used.
+pub fn cost(generation: Generation, op: &Op) -> InstructionCost {
     let column = Generation::ALL.iter().position(|g| *g == generation).unwrap_or(0);
     if is_branch(op.opcode) {
-        return Cost::of_thread(BRANCH[column]);
+        return InstructionCost::of_thread(BRANCH[column]);
     }
     match op.opcode {
-        Opcode::Send | Opcode::Sendc | Opcode::Sends | Opcode::Sendsc => return Cost::of_thread(SEND),
-        Opcode::Nop | Opcode::Wait => return Cost::of_thread(IDLE),
+        Opcode::Send | Opcode::Sendc | Opcode::Sends | Opcode::Sendsc => {
+            return InstructionCost::of_thread(SEND);
+        }
+        Opcode::Nop | Opcode::Wait => return InstructionCost::of_thread(IDLE),
         _ => {}
     }
     let (rate, result) = rate(op);
@@ -195,9 +195,9 @@ pub fn cost(generation: Generation, op: &Op) -> Cost {
         _ if !float && INTEGER_PIPES[column] == 1 => Pipe::First,
         _ => Pipe::Either,
     };
-    Cost {
+    InstructionCost {
         pipe: Some(pipe),
-        issue: (u32::from(op.lanes) * rate[column]).div_ceil(8).max(LEAST),
+        issue: (u32::from(op.lanes) * rate[column]).div_ceil(8).max(MIN_OCCUPANCY),
         result: result[column],
         flag: FLAG[column],
         accumulator: ACCUMULATOR[column],
@@ -222,7 +222,7 @@ fn rate(op: &Op) -> (&'static Row, &'static Row) {
     let gathers = op
         .src
         .iter()
-        .any(|s| matches!(&s.place, Place::Indirect { rows, .. } if rows[..lanes].iter().any(|r| *r > 0)));
+        .any(|s| matches!(&s.location, SourceLocation::Indirect { rows, .. } if rows[..lanes].iter().any(|r| *r > 0)));
     let dwords = op.src.iter().filter(|s| s.is_some() && !s.ty.is_float() && s.ty.size() >= 4).count();
     let multiplies = matches!(op.opcode, Opcode::Mul | Opcode::Mad | Opcode::Mac | Opcode::Mach);
     match widest {
@@ -236,7 +236,7 @@ fn rate(op: &Op) -> (&'static Row, &'static Row) {
     }
 }
 
-/// The instructions that pass a pipe twice. [IGC] `getOccupancy`.
+/// Whether an instruction executes at half rate. [IGC] `getOccupancy`.
 fn is_half_rate(opcode: Opcode) -> bool {
     use Opcode as O;
     matches!(

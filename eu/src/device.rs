@@ -1,4 +1,4 @@
-//! The devices that are simulated, as a table.
+//! The table of simulated devices.
 
 use gencl_i915::uapi::engine_class;
 use gencl_isa::Generation;
@@ -7,7 +7,7 @@ use gencl_isa::Generation;
 /// is in the tables of the instruction set (`gencl_isa`) and of the command streamer.
 #[derive(Debug)]
 pub struct Device {
-    /// The name that targets have too.
+    /// Short name, the same as that of the compiler's target.
     pub name: &'static str,
     /// PCI device id.
     pub pci_id: u16,
@@ -23,7 +23,7 @@ pub struct Device {
     pub eus: u32,
     /// Hardware threads of each EU.
     pub threads: u32,
-    /// Shared local memory of a subslice in bytes, also the most that a work-group has.
+    /// Shared local memory of a subslice in bytes, which is also the maximum of a work-group.
     pub slm_size: u32,
     /// Ticks of the timestamp per second.
     pub timestamp_frequency: u64,
@@ -35,34 +35,33 @@ pub struct Device {
     pub address_bits: u32,
     /// The last level cache is shared with the CPU.
     pub llc: bool,
-    /// What the kernel's driver can do with it.
+    /// The properties of i915 on this device.
     pub driver: &'static Driver,
-    /// Numbers that each subslice has for its hardware threads (FFTID), by which scratch memory is divided
-    /// among them, with three bits for the thread of an EU: there are more numbers than threads. 0 where they
-    /// are consecutive. Mesa, `init_max_scratch_ids` (WaCSScratchSize:hsw).
+    /// Size of the range of thread numbers (FFTID) of each subslice, if they are bit fields with three bits
+    /// for the thread within its EU, so that some numbers are unused; 0 where they are consecutive. Scratch
+    /// memory is indexed by them. Mesa, `init_max_scratch_ids` (WaCSScratchSize:hsw).
     pub scratch_ids: u32,
-    /// The kernel tells what slices, subslices and EUs there are.
+    /// The kernel reports slices, subslices and EUs.
     pub topology: bool,
     /// Smallest number of EUs in a pool (`I915_PARAM_MIN_EU_IN_POOL`); 0 where EUs cannot be pooled.
     pub eu_pool: u32,
-    /// The Atom line's restrictions of 64-bit types and of the multiplication of dwords hold
+    /// It has the restrictions of the Atom line on 64-bit types and dword multiplication
     /// ([`gencl_isa::validate_atom`]).
     pub atom: bool,
 }
 
-/// What i915 of Linux 6.1 can do depends on how it gives work to the device.
+/// Properties of i915 (Linux 6.1) that depend on its submission backend.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Driver {
     /// Contexts have address spaces of their own ("full PPGTT"). Otherwise all share one that mirrors the
-    /// global GTT ("aliasing PPGTT"), and nobody can make others.
+    /// global GTT ("aliasing PPGTT"), and others cannot be created.
     pub full_ppgtt: bool,
-    /// `I915_PARAM_HAS_SCHEDULER`: without preemption and semaphores. 0: batches run in the order in which
-    /// they come, priorities cannot be set.
+    /// `I915_PARAM_HAS_SCHEDULER`, without preemption and semaphores. 0: batches run in the order of
+    /// submission, and priorities cannot be set.
     pub scheduler: i32,
-    /// Engines by their classes whose contexts know nothing of each other, as bits
-    /// (`I915_PARAM_HAS_CONTEXT_ISOLATION`).
+    /// Bit set of engine classes with isolated contexts (`I915_PARAM_HAS_CONTEXT_ISOLATION`).
     pub isolated_engines: i32,
-    /// `I915_EXEC_GEN7_SOL_RESET` means something.
+    /// `I915_EXEC_GEN7_SOL_RESET` has an effect.
     pub stream_output_reset: bool,
     /// Bytes that a relocation writes.
     pub relocation_size: u64,
@@ -80,7 +79,7 @@ static EXECLISTS: Driver = Driver {
     global_gtt: 4 << 30,
 };
 
-/// A ring that all contexts share: Gen7 and Gen7.5. The blitter has no contexts.
+/// Legacy ring submission, with one ring for all contexts: Gen7 and Gen7.5. The blitter has no contexts.
 static RING: Driver = Driver {
     full_ppgtt: false,
     scheduler: 0,
@@ -90,7 +89,7 @@ static RING: Driver = Driver {
     global_gtt: 2 << 30,
 };
 
-/// What most rows have.
+/// The values that most rows have.
 const GT2: Device = Device {
     name: "",
     pci_id: 0,
@@ -113,7 +112,7 @@ const GT2: Device = Device {
     atom: false,
 };
 
-/// What Gen7 has: i915 does not tell what slices, subslices and EUs there are.
+/// The values of Gen7, whose topology i915 does not report.
 const GEN7: Device = Device {
     generation: Generation::Gen7,
     subslices: 2,
@@ -125,12 +124,12 @@ const GEN7: Device = Device {
     ..GT2
 };
 
-/// What the Atom line's Gen9 has.
+/// The values of the Atom line of Gen9.
 const GEN9_ATOM: Device =
     Device { eus: 6, threads: 6, timestamp_frequency: 19_200_000, llc: false, eu_pool: 9, atom: true, ..GT2 };
 
 /// All devices. Figures: Mesa's `intel_device_info.c`, i915's `i915_pci.c` (bits of the PPGTT, LLC) and
-/// `intel_sseu.c` (pools, what is told), `intel_ring_submission.c` and `i915_gem_gtt.h`, Intel's "The Compute
+/// `intel_sseu.c` (pools, topology), `intel_ring_submission.c` and `i915_gem_gtt.h`, Intel's "The Compute
 /// Architecture of Intel Processor Graphics" of each generation; the clock is the boost clock of a product
 /// with the id, the revision that of its `lspci`.
 #[rustfmt::skip]
@@ -158,7 +157,7 @@ static DEVICES: &[Device] = &[
 ];
 
 impl Device {
-    /// The device of a name (`skl`).
+    /// The device with a short name (`skl`).
     pub fn named(name: &str) -> Option<&'static Device> {
         DEVICES.iter().find(|d| d.name == name)
     }
@@ -178,8 +177,7 @@ impl Device {
         self.total_eus() * self.threads
     }
 
-    /// Hardware threads of a subslice, the most that a work-group with barriers or shared local
-    /// memory has.
+    /// Hardware threads of a subslice, the maximum of a work-group with barriers or shared local memory.
     pub const fn subslice_threads(&self) -> u32 {
         self.eus * self.threads
     }

@@ -1,6 +1,6 @@
-//! What a kernel launch is, and what a thread finds in its registers when it starts.
+//! Kernel launches, and the initial registers of threads.
 //!
-//! The command streamer makes a [`Launch`] from MEDIA_VFE_STATE, the interface descriptor, the CURBE and
+//! The command streamer builds a [`Launch`] from MEDIA_VFE_STATE, the interface descriptor, the CURBE and
 //! GPGPU_WALKER; the EUs execute it work-group by work-group.
 
 use std::ops::AddAssign;
@@ -29,14 +29,14 @@ pub enum Rounding {
 /// Scratch memory of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scratch {
-    /// Where the scratch of hardware thread 0 begins, relative to the General State Base Address; a
-    /// multiple of 1024. That of number `n` begins `n * per_thread` bytes further.
+    /// Address of the scratch space of the hardware thread with number 0, relative to the General State Base
+    /// Address; a multiple of 1024. That of number `n` is `n * per_thread` bytes further.
     pub base: u64,
-    /// Bytes for each thread, up to 2 MiB.
+    /// Bytes per thread, up to 2 MiB.
     pub per_thread: u32,
-    /// MEDIA_VFE_STATE's code for them, which the thread's header has too.
+    /// The encoding of this size in MEDIA_VFE_STATE and in the thread's header.
     pub code: u32,
-    /// Thread slots that have scratch memory; no thread runs in another.
+    /// Number of thread slots with scratch memory; threads only run in these.
     pub slots: u32,
 }
 
@@ -57,14 +57,14 @@ pub struct Bases {
     pub bindless: u64,
 }
 
-/// One kernel launch: all that a GPGPU_WALKER command and the state before it say.
+/// A kernel launch: the parameters of GPGPU_WALKER and of the state that it uses.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Launch {
     /// GPU address of the kernel's first instruction.
     pub kernel: u64,
     /// Lanes of a thread: 8, 16 or 32.
     pub simd_width: u32,
-    /// Threads of a work-group: columns, rows, layers. Threads are numbered columns first.
+    /// Threads of a work-group: columns, rows, layers. Threads are numbered along columns first.
     pub threads: [u32; 3],
     /// First work-group id of each dimension.
     pub first_group: [u32; 3],
@@ -80,12 +80,12 @@ pub struct Launch {
     pub per_thread: Vec<u8>,
     /// Bytes of them for one thread, a multiple of 32.
     pub per_thread_size: usize,
-    /// The constants are the walker's indirect data, not the CURBE: in the registers, those of the thread
-    /// come first, then the cross-thread ones. In memory the order is always the other.
+    /// The constants are the walker's indirect data, not the CURBE: in the registers, per-thread constants
+    /// precede cross-thread ones. In memory the order is always the opposite.
     pub indirect_data: bool,
     /// Shared local memory in bytes, 0 for none.
     pub slm_size: u32,
-    /// May the threads use the work-group barrier?
+    /// Whether the threads may use the work-group barrier.
     pub barrier: bool,
     /// Scratch memory, if there is any.
     pub scratch: Option<Scratch>,
@@ -99,7 +99,7 @@ pub struct Launch {
     pub alternate_float: bool,
     /// Rounding mode that `cr0` starts with.
     pub rounding: Rounding,
-    /// All channels run together: `cr0.0` bit 2.
+    /// Single program flow: all channels execute together (`cr0.0` bit 2).
     pub single_program_flow: bool,
 }
 
@@ -128,7 +128,7 @@ impl Launch {
         mask
     }
 
-    /// `cr0.0` at the beginning of each thread.
+    /// Initial `cr0.0` of each thread.
     pub fn control(&self) -> u32 {
         let mut cr0 = (self.rounding as u32) << control::ROUNDING_SHIFT;
         if self.alternate_float {
@@ -140,7 +140,7 @@ impl Launch {
         cr0
     }
 
-    /// Registers that the payload fills, `g0` included.
+    /// Number of registers of the payload, including `g0`.
     pub fn payload_registers(&self) -> usize {
         1 + (self.cross_thread.len() + self.per_thread_size) / GRF_SIZE
     }
@@ -178,16 +178,16 @@ impl Launch {
     }
 
     /// Writes a thread's payload to its registers from `g0` on: header, cross-thread constants, per-thread
-    /// constants. Writes the first [`Launch::payload_registers`] registers and nothing else.
+    /// constants. Writes only the first [`Launch::payload_registers`] registers.
     ///
     /// `number` is that of the hardware thread, see [`Launch::header`].
     /// Panics when `registers` is too short or `thread` is not below [`Launch::threads_per_group`].
     ///
-    /// Cross-thread constants stand before per-thread ones, in memory and in registers: Mesa's `iris_state.c`
-    /// (`iris_fill_cs_push_const_buffer`) writes them so, and the interface descriptor's "Cross-Thread
-    /// Constant Data Read Length" counts from the beginning. Indirect data reaches the registers in the other
-    /// order: Intel's compute driver gives it so and the kernels of its compiler have local ids from `g1` on
-    /// and their arguments after them (`docs/witness.md`).
+    /// Cross-thread constants precede per-thread ones, in memory and in registers: Mesa's `iris_state.c`
+    /// (`iris_fill_cs_push_const_buffer`) writes them in this order, and the interface descriptor's
+    /// "Cross-Thread Constant Data Read Length" counts from the beginning. Indirect data is pushed in the
+    /// opposite order: the kernels of Intel's compiler have local ids from `g1` on and their arguments after
+    /// them (`docs/witness.md`).
     pub fn write_payload(&self, group: [u32; 3], thread: u32, number: u32, registers: &mut [u8]) {
         let (head, rest) = registers.split_at_mut(GRF_SIZE);
         for (bytes, dword) in head.chunks_exact_mut(4).zip(self.header(group, number)) {
@@ -203,18 +203,19 @@ impl Launch {
     }
 }
 
-/// Tells all threads of a batch to stop. The EUs look at it on every backward branch and barrier at least.
+/// A flag that tells all threads of a batch to stop. The interpreter checks it every few thousand
+/// instructions of a thread, translated code at every backward branch.
 #[derive(Debug, Default)]
 pub struct CancelFlag(AtomicBool);
 
 impl CancelFlag {
-    /// Must the batch stop?
+    /// Whether the batch is to stop.
     #[inline]
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// The byte that is not 0 when the batch must stop, for code that is no Rust.
+    /// Address of a byte that is not 0 when the batch is to stop, for translated code.
     pub fn address(&self) -> *const u8 {
         self.0.as_ptr().cast()
     }
@@ -225,16 +226,16 @@ impl CancelFlag {
     }
 }
 
-/// What executing one work-group, or many, took.
+/// Statistics of one work-group, or sums over several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GroupStatistics {
     /// EU threads.
     pub threads: u64,
-    /// Those of them that translated code executed, which are not in the counts below.
+    /// Threads that translated code executed; the counts below do not include them.
     pub translated: u64,
     /// Instructions executed, each once per thread.
     pub instructions: u64,
-    /// Channels for which an instruction was executed.
+    /// Instructions executed, each once per enabled channel.
     pub lane_instructions: u64,
     /// Message instructions among the instructions.
     pub messages: u64,
@@ -253,7 +254,7 @@ impl AddAssign for GroupStatistics {
     }
 }
 
-/// Where a hardware thread is on the device.
+/// The position of a hardware thread on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HardwareThread {
     /// Slice, then subslice within the slice, EU within the subslice, thread within the EU.
@@ -267,7 +268,7 @@ pub struct HardwareThread {
 }
 
 impl HardwareThread {
-    /// The number of the thread in a slot (FFTID): the slot, or bit fields, see [`Device::scratch_ids`].
+    /// The thread number (FFTID) of a slot: the slot itself, or bit fields, see [`Device::scratch_ids`].
     pub fn number(device: &Device, slot: u32) -> u32 {
         match device.scratch_ids {
             0 => slot,
@@ -278,8 +279,8 @@ impl HardwareThread {
         }
     }
 
-    /// The place of a thread slot: consecutive slots fill a subslice's EUs one thread each before the next
-    /// thread of the first EU, then the next subslice.
+    /// The position of a thread slot: consecutive slots are on consecutive EUs of a subslice, then on the
+    /// next thread of each EU, then on the next subslice.
     pub fn of_slot(device: &Device, slot: u32) -> HardwareThread {
         let (subslice, within) = (slot / device.subslice_threads(), slot % device.subslice_threads());
         HardwareThread {

@@ -1,8 +1,8 @@
-//! The fast paths: an instruction's channels as an array of host numbers, in loops that the host compiler
-//! vectorises. [`select`] finds the one for an instruction; what has none takes the general path.
+//! The fast paths: loops over an instruction's channels as an array of host values, which the host compiler
+//! vectorises. [`select`] chooses one for an instruction; others take the general path.
 //!
-//! Integers up to 32 bits compute as `u32` (sources extended by their type, results cut to theirs), those
-//! with 64-bit operands as `u64`, floats as `f32` when the rounding mode is the host's.
+//! Integers up to 32 bits are computed as `u32` (sources extended by their type, results truncated to
+//! theirs), with 64-bit operands as `u64`, floats as `f32` if the rounding mode is the host's.
 
 use gencl_isa::{Condition, MathFunction, Opcode, Type};
 
@@ -10,11 +10,12 @@ use super::compute::shifts_qwords;
 use super::float::flush_32;
 use super::general;
 use super::op::{Execute, Op, Trap};
-use super::operand::{Lane, Place, Src, Target, full_mask, load, store};
+use super::operand::{Lane, SourceLocation, Src, Target, full_mask, load, store};
 use super::thread::Thread;
 use super::{fast_compare, fast_float, fast_move};
 
-/// Instances of a function for each execution size; the last generic parameter is the number of channels.
+/// Selects the instance of a function for an execution size; the last generic parameter is the number of
+/// channels.
 macro_rules! by_width {
     ($lanes:expr, $($function:ident)::+ $(<$($generic:ty),*>)?) => {
         match $lanes {
@@ -29,10 +30,12 @@ macro_rules! by_width {
 }
 pub(super) use by_width;
 
-/// The fast path of an arithmetic instruction, or the general one.
+/// The fast path of an arithmetic instruction, or the general path if it has none.
 pub fn select(op: &Op) -> Execute {
     let sources = op.src.iter().filter(|s| s.is_some());
-    let direct = sources.clone().all(|s| !matches!(s.place, Place::Indirect { .. }) && !s.is_accumulator())
+    let direct = sources
+        .clone()
+        .all(|s| !matches!(s.location, SourceLocation::Indirect { .. }) && !s.is_accumulator())
         && !matches!(op.dst.target, Target::Indirect { .. })
         && !op.dst.is_accumulator();
     if !direct || op.accumulator_write || op.special {
@@ -45,12 +48,12 @@ pub fn select(op: &Op) -> Execute {
         .unwrap_or(general::execute)
 }
 
-/// Is it an integer type of at most 32 bits?
+/// Whether it is an integer type of at most 32 bits.
 pub fn is_small_integer(ty: Type) -> bool {
     !ty.is_float() && ty.size() <= 4
 }
 
-/// Are all sources of integer types?
+/// Whether all sources have integer types.
 fn integer_sources(op: &Op) -> bool {
     op.src.iter().filter(|s| s.is_some()).all(|s| !s.ty.is_float())
 }
@@ -109,7 +112,7 @@ fn select_integer(op: &Op) -> Option<Execute> {
         return None;
     }
     let lanes = op.lanes;
-    // With one more bit than the operand has, the sign of a shifted value would depend on its extension.
+    // Shifting a negated or extended operand would depend on bits beyond its type.
     let unsigned = !op.src[0].ty.is_signed() && !op.src[0].modified();
     let signed = op.src[0].ty.is_signed();
     if op.execution_type.size() <= 4 && op.dst.ty.size() <= 4 {
@@ -207,7 +210,7 @@ fn load_extended<const N: usize>(thread: &Thread, src: &Src) -> [u32; N] {
     }
 }
 
-/// As [`load_u32`] to 64 bits.
+/// As [`load_u32`], extended to 64 bits.
 #[inline(always)]
 pub fn load_u64<const N: usize>(thread: &Thread, src: &Src) -> [u64; N] {
     let mut values: [u64; N] = match src.ty {
@@ -243,7 +246,7 @@ fn modify<T: Lane, const N: usize>(
     }
 }
 
-/// Stores results cut to the destination's type and sets the flags of `.z` and `.nz`.
+/// Stores results truncated to the destination's type, and sets the flags of `.z` and `.nz`.
 #[inline(always)]
 pub fn finish_u32<const N: usize>(thread: &mut Thread, op: &Op, mask: u32, result: &[u32; N]) {
     match op.dst.ty.size() {
@@ -284,7 +287,7 @@ fn zero_flags<T: Lane, const N: usize>(thread: &mut Thread, op: &Op, mask: u32, 
     }
 }
 
-/// One bit for each channel.
+/// A mask of the channels for which `holds` is true.
 #[inline(always)]
 pub fn lane_bits<T: Copy, const N: usize>(values: &[T; N], holds: impl Fn(T) -> bool) -> u32 {
     let mut bits = 0;
@@ -294,7 +297,7 @@ pub fn lane_bits<T: Copy, const N: usize>(values: &[T; N], holds: impl Fn(T) -> 
     bits
 }
 
-/// Loads floats with modifiers, and denormals flushed as the mode says.
+/// Loads floats with modifiers, and flushes denormals if the mode says so.
 #[inline(always)]
 pub fn load_f32<const N: usize>(thread: &Thread, src: &Src) -> [f32; N] {
     let mut values = load::<f32, N>(&thread.file, src);
@@ -309,7 +312,7 @@ pub fn load_f32<const N: usize>(thread: &Thread, src: &Src) -> [f32; N] {
     values
 }
 
-/// Saturates, flushes and stores results and sets the flags.
+/// Saturates, flushes and stores results, and sets the flags.
 #[inline(always)]
 pub fn finish_f32<const N: usize>(thread: &mut Thread, op: &Op, mask: u32, exact: &[f32; N]) {
     let mut result = *exact;

@@ -11,7 +11,7 @@ use super::thread::Thread;
 pub fn select(op: &Op) -> Option<Execute> {
     let lanes = op.lanes;
     let (a, b) = (op.src[0].ty, op.src[1].ty);
-    // Signed numbers are negated beyond their range by the general path.
+    // The negation of a signed value can exceed its type, which only the general path can represent.
     let plain = !op.src.iter().any(super::operand::Src::modified);
     let unsigned = is_small_integer(a) && is_small_integer(b) && !a.is_signed() && !b.is_signed() && plain;
     let as_signed = |ty: Type| is_small_integer(ty) && ty != Type::UD;
@@ -50,7 +50,7 @@ pub fn select(op: &Op) -> Option<Execute> {
     }
 }
 
-/// One bit for each channel in which the comparison holds.
+/// A mask of the channels for which the comparison holds.
 #[inline(always)]
 fn compare<T: PartialOrd + Copy, const N: usize>(condition: Condition, a: &[T; N], b: &[T; N]) -> u32 {
     let pairs: [(T, T); N] = std::array::from_fn(|n| (a[n], b[n]));
@@ -73,7 +73,7 @@ fn finish<const N: usize>(thread: &mut Thread, op: &Op, mask: u32, bits: u32) {
     store(&mut thread.file, op.dst.target, mask, &result);
 }
 
-/// The condition; the selection leaves out instructions without one.
+/// The condition, which [`select`] requires for comparisons.
 #[inline(always)]
 fn condition(op: &Op) -> Condition {
     op.condition.unwrap_or(Condition::NotEqual)
@@ -137,7 +137,7 @@ fn minimum_float<const N: usize>(thread: &mut Thread, op: &Op, mask: u32) -> Res
     extreme_float::<N>(thread, op, mask, |a, b| a < b)
 }
 
-/// A number wins over NaN.
+/// Minimum or maximum, where NaN loses against a number.
 #[inline(always)]
 fn extreme_float<const N: usize>(
     thread: &mut Thread,
@@ -148,7 +148,7 @@ fn extreme_float<const N: usize>(
     let (a, b) = (load_f32::<N>(thread, &op.src[0]), load_f32::<N>(thread, &op.src[1]));
     let result: [f32; N] =
         std::array::from_fn(|n| if first(a[n], b[n]) | b[n].is_nan() { a[n] } else { b[n] });
-    // The modifier chooses, it sets no flags.
+    // The conditional modifier of `sel` sets no flags.
     store(&mut thread.file, op.dst.target, mask, &result);
     Ok(())
 }

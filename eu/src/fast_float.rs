@@ -8,9 +8,9 @@ use super::op::{Execute, Op, Trap};
 use super::thread::Thread;
 use super::{functions, general};
 
-/// A function of `F` operands; those that the operation does not have are zeros.
+/// A function of up to three `F` operands; the others are zero.
 trait Function {
-    /// Operands.
+    /// Number of operands.
     const OPERANDS: usize;
     /// Computes it.
     fn apply(a: f32, b: f32, c: f32) -> f32;
@@ -51,7 +51,7 @@ functions! {
     Power/2(a, b, _c) = functions::evaluate(MathFunction::Pow, a, b).narrow();
 }
 
-/// The fast path of an instruction on `F` operands with a `F` destination.
+/// The fast path of an instruction with `F` operands and an `F` destination.
 pub fn select(op: &Op) -> Option<Execute> {
     let floats = op.src.iter().filter(|s| s.is_some()).all(|s| s.ty == Type::F) && op.dst.ty == Type::F;
     if !floats || op.condition == Some(Condition::Overflow) {

@@ -40,7 +40,7 @@ pub fn select(op: &Op) -> Option<Execute> {
         return None;
     }
     match (from, to) {
-        // Without modifier or saturation it is a raw move, which keeps denormals.
+        // Without modifier and saturation it is a raw move, which keeps denormals: left to the general path.
         (Type::F, Type::F) if !src.modified() && !op.saturate => None,
         (Type::F, Type::F) if op.condition != Some(Condition::Overflow) => Some(by_width!(lanes, float)),
         (_, Type::F) if is_small_integer(from) && !src.modified() => Some(if from == Type::UD {
@@ -82,7 +82,7 @@ fn signed_to_float<const N: usize>(thread: &mut Thread, op: &Op, mask: u32) -> R
     if !thread.float.rounds_as_host() {
         return general::execute(thread, op, mask);
     }
-    // Unsigned words and bytes are positive here.
+    // Unsigned words and bytes have been zero-extended.
     let values = load_u32::<N>(thread, &op.src[0]).map(|v| v as i32 as f32);
     finish_f32(thread, op, mask, &values);
     Ok(())

@@ -1,4 +1,4 @@
-//! What stops a batch, with its place.
+//! Faults: why a batch was stopped, and where.
 
 use std::any::Any;
 use std::fmt;
@@ -17,7 +17,7 @@ pub enum Reason {
     /// Something that the hardware leaves undefined or forbids; the text names the rule.
     #[error("{0}")]
     Illegal(String),
-    /// A thing of the hardware that is not simulated; the text names it.
+    /// A feature of the hardware that is not simulated; the text names it.
     #[error("not simulated: {0}")]
     Unsupported(String),
     /// The batch ran longer than it may, or the device is being closed.
@@ -25,15 +25,15 @@ pub enum Reason {
     Cancelled,
 }
 
-/// A reason with what is known about the place (the fields of [`Details`]). Who raises it fills in what it
-/// knows; callers add.
+/// A reason, with as much as is known about where it happened (the fields of [`Details`]). Callers add what
+/// they know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault(Box<Details>);
 
-/// See [`Fault`].
+/// The contents of a [`Fault`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Details {
-    /// Why.
+    /// The reason.
     pub reason: Reason,
     /// Byte offset of the instruction from the kernel's first one.
     pub kernel_offset: Option<u32>,
@@ -54,7 +54,7 @@ pub struct Details {
 }
 
 impl Fault {
-    /// A fault whose place is not known yet.
+    /// A fault without location.
     pub fn new(reason: Reason) -> Fault {
         Fault(Box::new(Details {
             reason,
@@ -86,7 +86,7 @@ impl Fault {
         Fault::unsupported(format!("internal error of the simulator: {text}"))
     }
 
-    /// Where it was.
+    /// Where it happened.
     pub fn place(&self) -> FaultPlace {
         let address = match self.reason {
             Reason::Page(fault) => Some(fault.address),

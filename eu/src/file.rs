@@ -1,24 +1,24 @@
-//! The register file of a thread as one flat array of bytes: general registers first, then the
-//! architecture registers, so that every direct operand is a byte offset.
+//! The register file of a thread as a flat array of bytes: general registers, followed by architecture
+//! registers, so that every direct operand is a byte offset.
 
 use gencl_isa::{Arf, Register};
 
 use crate::dispatch::GRF_SIZE;
 
-/// General registers.
+/// Number of general registers.
 pub const GRF_COUNT: usize = 128;
 /// Bytes of all general registers.
 pub const GRF_BYTES: usize = GRF_COUNT * GRF_SIZE;
 
-/// Where the architecture registers are. Each register number has [`GRF_SIZE`] bytes.
+/// Offset of `null`, the first architecture register. Each register number has [`GRF_SIZE`] bytes.
 pub const NULL: usize = GRF_BYTES;
-/// `null` is as large as the largest operand, so that reads of it need no check.
+/// Size of `null`: that of the largest operand, so that reads of it need no bounds check.
 const NULL_BYTES: usize = 8 * GRF_SIZE;
 /// `a0`
 pub const ADDRESS: usize = NULL + NULL_BYTES;
 /// `acc0`-`acc9` (`acc2`-`acc9` are the `mme` registers of Gen8+).
 pub const ACCUMULATOR: usize = ADDRESS + GRF_SIZE;
-/// Accumulator registers.
+/// Number of accumulator registers.
 pub const ACCUMULATORS: usize = 10;
 /// `f0`, `f1`: one after the other, so that both are one qword
 pub const FLAG: usize = ACCUMULATOR + ACCUMULATORS * GRF_SIZE;
@@ -40,7 +40,7 @@ pub const THREAD_DEPENDENCY: usize = IP + GRF_SIZE;
 pub const TIMESTAMP: usize = THREAD_DEPENDENCY + GRF_SIZE;
 /// `fc0`-`fc4`
 pub const FLOW_CONTROL: usize = TIMESTAMP + GRF_SIZE;
-/// Bytes of the whole file. Behind the last register there is room for the largest operand.
+/// Bytes of the whole file. After the last register there is room for the largest operand.
 pub const FILE_BYTES: usize = FLOW_CONTROL + 5 * GRF_SIZE + NULL_BYTES;
 
 /// The register file of one thread.
@@ -62,7 +62,7 @@ pub fn offset_of(register: Register) -> Option<usize> {
             Arf::StackPointer => Some(STACK_POINTER),
             Arf::State(n) => numbered(STATE, n, 2),
             Arf::Control(n) => numbered(CONTROL, n, 1),
-            // The numbers are those of dwords in one register.
+            // All of them are dwords of one register.
             Arf::Notification(n) => (n < 3).then(|| NOTIFICATION + usize::from(n) * 4),
             Arf::Ip => Some(IP),
             Arf::ThreadDependency => Some(THREAD_DEPENDENCY),
@@ -72,7 +72,7 @@ pub fn offset_of(register: Register) -> Option<usize> {
     }
 }
 
-/// The general registers that bytes `start..end` of the file touch, as a bit set.
+/// Bit set of the general registers that overlap bytes `start..end` of the file.
 pub fn grf_mask(start: usize, end: usize) -> u128 {
     let (first, last) = (start / GRF_SIZE, end.saturating_sub(1) / GRF_SIZE);
     if start >= end || first >= GRF_COUNT {
@@ -94,8 +94,9 @@ pub fn set_dword(file: &mut File, offset: usize, value: u32) {
     file[offset..offset + 4].copy_from_slice(&value.to_le_bytes());
 }
 
-/// The element that 1, 2, 4 or 8 bytes are. Each length by itself: copies of lengths that vary are calls, and
-/// read what has just been written in other pieces.
+/// The zero-extended value of 1, 2, 4 or 8 bytes. Each length has its own load: a copy of variable length is
+/// a call of `memcpy`, whose loads may have other widths than the preceding stores, which prevents
+/// forwarding.
 #[inline]
 pub fn element(bytes: &[u8]) -> u64 {
     use bytemuck::pod_read_unaligned as value;
@@ -107,7 +108,7 @@ pub fn element(bytes: &[u8]) -> u64 {
     }
 }
 
-/// Makes 1, 2, 4 or 8 bytes the low ones of an element.
+/// Stores the low 1, 2, 4 or 8 bytes of an element.
 #[inline]
 pub fn set_element(bytes: &mut [u8], element: u64) {
     match bytes.len() {
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn registers_are_apart() {
+    fn registers_do_not_overlap() {
         let all = [
             Register::Grf(127),
             Register::NULL,

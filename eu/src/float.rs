@@ -7,19 +7,19 @@
 
 use crate::dispatch::Rounding;
 
-/// A sum with the sign that `rounding` gives to zeros: that of two zeros, or of what cancels, is negative
-/// when rounding down, unless both have the other sign (IEEE 754, 6.3).
+/// Sets the sign of a zero sum: it is negative when rounding down, unless both operands are positive (IEEE
+/// 754, 6.3).
 fn signed_sum(sum: f64, a: f64, b: f64, rounding: Rounding) -> f64 {
     let down = rounding == Rounding::Down && sum == 0.0;
     if down && (a.is_sign_negative() || b.is_sign_negative()) { -0.0 } else { sum }
 }
 
-/// The sum, rounded to odd, with the sign that `rounding` gives to zeros.
+/// The sum, rounded to odd; a zero has the sign that `rounding` requires.
 pub fn add_to_odd_signed(a: f64, b: f64, rounding: Rounding) -> f64 {
     signed_sum(add_to_odd(a, b), a, b, rounding)
 }
 
-/// The exact sum, rounded to odd.
+/// The sum, rounded to odd.
 #[inline(always)]
 pub fn add_to_odd(a: f64, b: f64) -> f64 {
     let sum = a + b;
@@ -28,8 +28,8 @@ pub fn add_to_odd(a: f64, b: f64) -> f64 {
     to_odd(sum, error)
 }
 
-/// Rounds `value + error`, where `value` is that sum rounded to nearest, to odd. An `error` that is NaN (from
-/// infinities) counts as none.
+/// Rounds `value + error` to odd, where `value` is that sum rounded to nearest. A NaN `error` (from
+/// infinities) counts as 0.
 #[inline(always)]
 fn to_odd(value: f64, error: f64) -> f64 {
     let bits = value.to_bits();
@@ -65,8 +65,8 @@ pub fn sqrt_to_odd(a: f64) -> f64 {
     to_odd(root, (-root).mul_add(root, a))
 }
 
-/// Moves a result that was rounded to nearest to where `rounding` wants it; `error` is what is missing to the
-/// exact result.
+/// Changes a result that was rounded to nearest to another rounding mode; `error` is the exact result minus
+/// `nearest`.
 fn direct_64(nearest: f64, error: f64, rounding: Rounding) -> f64 {
     if nearest.is_nan() || error == 0.0 || error.is_nan() {
         return nearest;
@@ -80,7 +80,7 @@ fn direct_64(nearest: f64, error: f64, rounding: Rounding) -> f64 {
     }
 }
 
-/// What is missing when a finite result overflowed.
+/// The error of a result that is infinite by overflow.
 fn overflow_error(nearest: f64, inputs_finite: bool) -> Option<f64> {
     (nearest.is_infinite() && inputs_finite).then(|| -nearest)
 }
@@ -161,7 +161,7 @@ pub fn to_f16(value: f64, rounding: Rounding) -> u16 {
     if magnitude.is_infinite() {
         return sign | 0x7c00;
     }
-    // In units of the last place at the value's exponent (at least that of the smallest normal, 2^-14).
+    // In units in the last place at the value's exponent (at least that of the smallest normal, 2^-14).
     let exponent = ((magnitude.to_bits() >> 52) as i32 - 1023).max(-14);
     let units = magnitude * f64::from_bits(((1023 + 10 - exponent).clamp(1, 2046) as u64) << 52);
     let whole = units.floor();
@@ -173,7 +173,7 @@ pub fn to_f16(value: f64, rounding: Rounding) -> u16 {
         Rounding::Zero => false,
     };
     let whole = whole as u64 + u64::from(up);
-    // The carry of the mantissa goes into the exponent, as it should.
+    // A carry out of the mantissa increments the exponent.
     let bits = ((exponent + 14) as u64) * 1024 + whole;
     if bits >= 0x7c00 {
         let to_infinity = match rounding {
@@ -208,7 +208,7 @@ pub fn integer_to_f64(value: i128, rounding: Rounding) -> f64 {
     direct_64(nearest, error, rounding)
 }
 
-/// A denormal becomes a zero of its sign.
+/// Replaces a denormal by a zero of the same sign.
 #[inline(always)]
 pub fn flush_32(value: f32) -> f32 {
     let bits = value.to_bits();
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn half_floats_survive_the_way_there_and_back() {
+    fn half_floats_survive_a_round_trip() {
         for bits in 0..=u16::MAX {
             let value = from_f16(bits);
             if value.is_nan() {

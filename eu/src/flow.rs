@@ -1,9 +1,9 @@
 //! Control flow.
 //!
 //! Every channel has its own instruction pointer ("EU Overview", "Branch Instructions"): a channel is enabled
-//! while the thread is at its instruction. A branch sends channels to wait ("park") at their
-//! target; the thread goes where the branch says when no channel is left at the next instruction. Channels
-//! are enabled again when the thread arrives at the instruction where they wait.
+//! while the thread is at its instruction. A branch parks channels at their target, and the thread jumps to
+//! `JIP` when no channel is left at the next instruction. Parked channels are enabled again when the thread
+//! arrives at the instruction where they are parked.
 
 use super::file::{self, dword};
 use super::general::gather;
@@ -37,7 +37,7 @@ pub fn branch(kernel: &Kernel, thread: &mut Thread, op: &Op, branch: Branch) -> 
         Branch::Join { jip } => continue_or(thread, jip),
         Branch::While { jip } => {
             if taken != 0 {
-                // Those that leave the loop wait for the others behind it.
+                // Channels that leave the loop are parked after it.
                 thread.park(place(enabled & !taken), thread.ip + 1);
                 thread.next = jip;
             } else {
@@ -71,7 +71,7 @@ pub fn branch(kernel: &Kernel, thread: &mut Thread, op: &Op, branch: Branch) -> 
     Ok(())
 }
 
-/// Goes on with the next instruction if a channel is enabled there, else to `jip`.
+/// Continues with the next instruction if a channel is enabled there, else at `jip`.
 fn continue_or(thread: &mut Thread, jip: usize) {
     let next = thread.ip + 1;
     if thread.active == 0 && !thread.has_parked_at(next) {
@@ -79,12 +79,12 @@ fn continue_or(thread: &mut Thread, jip: usize) {
     }
 }
 
-/// A `while` that no channel takes goes on, enabled channels or not.
+/// Continues with the next instruction, as a `while` does that no channel takes.
 fn continue_or_next(thread: &mut Thread) {
     thread.next = thread.ip + 1;
 }
 
-/// `jmpi` moves all channels together; the predicate is that of its first channel.
+/// `jmpi` jumps with all channels; its predicate is that of its first channel.
 fn jump(kernel: &Kernel, thread: &mut Thread, op: &Op, branch: Branch) -> Result<(), Trap> {
     if thread.predicate_or_all(op) & 1 == 0 {
         return Ok(());
@@ -100,7 +100,7 @@ fn jump(kernel: &Kernel, thread: &mut Thread, op: &Op, branch: Branch) -> Result
     Ok(())
 }
 
-/// The first channel of source 0, whatever the mask.
+/// The first channel of source 0, regardless of the mask.
 fn scalar(thread: &Thread, op: &Op) -> Result<u64, Trap> {
     let mut bits = [0; MAX_LANES];
     gather(thread, op, &op.src[0], 1, &mut bits)?;
@@ -109,11 +109,13 @@ fn scalar(thread: &Thread, op: &Op) -> Result<u64, Trap> {
 
 fn target_of(kernel: &Kernel, offset: u32) -> Result<usize, Trap> {
     kernel.index_of(offset).ok_or_else(|| {
-        Box::new(Fault::illegal(format!("a jump to {offset:#x}, where no instruction of the kernel is")))
+        Box::new(Fault::illegal(format!(
+            "a jump to {offset:#x}, which is not the start of an instruction of the kernel"
+        )))
     })
 }
 
-/// The destination gets the byte offset of the next instruction and the channels that call.
+/// `call`: the destination gets the byte offset of the next instruction and the mask of channels that call.
 fn call(thread: &mut Thread, op: &Op, taken: u32, target: usize) {
     let channels = taken << op.channel;
     if channels == 0 {

@@ -1,22 +1,22 @@
-//! The functions of the `math` instruction on `F`, each as one sequence of IEEE operations.
+//! The functions of the `math` instruction on `F`, each as a fixed sequence of IEEE operations.
 //!
-//! They are written once, over the traits below. The interpreter runs them on host numbers; the translator's
-//! numbers write code as they compute, so that both engines give the same bits. For that, nothing here may
-//! have more than one right result: no function of the C library, no fused multiplication and addition (which
-//! the interpreter's host need not have), and constants of operations in a fixed place.
+//! They are generic over the traits below. The interpreter instantiates them with `f32` and `f64`; the
+//! translator with types that emit code, so that both engines give the same bits. Therefore all operations
+//! must have a single correct result: no functions of the C library, no fused multiply-add (which the
+//! interpreter's host may lack), and a fixed order of operands.
 //!
-//! All but `rsq` is in doubles, of which the result is rounded once to the destination. How far results
-//! are from the exact ones is in `docs/eu.md`; `tests` measures it.
+//! All but `rsq` compute in doubles and round the result once to the destination. `docs/eu.md` has their
+//! errors, which `tests` measures.
 //!
-//! Polynomials are minimax for the relative error of the function, found with Remez' algorithm in 50 digits
-//! and then rounded to doubles.
+//! Polynomials are minimax approximations for the relative error, computed by the Remez algorithm with 50
+//! digits and then rounded to doubles.
 
 use std::ops::{Add, Mul, Sub};
 
 use gencl_isa::MathFunction;
 
-/// A number that has a shape: one of the host's, or a vector's lanes in code.
-pub trait Number:
+/// Operations on a floating-point type: one of the host's, or the lanes of a vector in emitted code.
+pub trait FloatOps:
     Copy
     + Add<Output = Self>
     + Sub<Output = Self>
@@ -25,32 +25,32 @@ pub trait Number:
     + Sub<Self::Constant, Output = Self>
     + Mul<Self::Constant, Output = Self>
 {
-    /// The host's type of constants.
+    /// The host type of constants.
     type Constant: Copy;
-    /// The answer of a comparison.
+    /// The result of a comparison.
     type Mask: Copy;
-    /// The bits, as an integer of the same size.
-    type Bits: Bits<Mask = Self::Mask>;
+    /// An integer type of the same size.
+    type Bits: BitOps<Mask = Self::Mask>;
 
-    /// A constant in the shape of `self`.
+    /// A constant of the type (and vector size) of `self`.
     fn like(self, constant: Self::Constant) -> Self;
-    /// Less than a constant? NaN is not.
+    /// Whether it is less than a constant; false for NaN.
     fn less(self, limit: Self::Constant) -> Self::Mask;
-    /// Greater than a constant? NaN is not.
+    /// Whether it is greater than a constant; false for NaN.
     fn greater(self, limit: Self::Constant) -> Self::Mask;
-    /// Equal to a constant? NaN is not.
+    /// Whether it equals a constant; false for NaN.
     fn equal(self, constant: Self::Constant) -> Self::Mask;
-    /// By a mask, `yes` or `no`.
+    /// `yes` where the mask is true, else `no`.
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
-    /// The bits.
+    /// Its bits.
     fn bits(self) -> Self::Bits;
-    /// The number with such bits.
+    /// The value with these bits.
     fn from_bits(bits: Self::Bits) -> Self;
 }
 
-/// Bits of a number, as an unsigned integer that wraps.
-pub trait Bits: Copy {
-    /// The answer of a comparison.
+/// Operations on the bits of a value, as a wrapping unsigned integer.
+pub trait BitOps: Copy {
+    /// The result of a comparison.
     type Mask;
     /// Sum.
     fn plus(self, other: Self) -> Self;
@@ -58,23 +58,23 @@ pub trait Bits: Copy {
     fn minus(self, other: Self) -> Self;
     /// Exclusive or.
     fn flip(self, other: Self) -> Self;
-    /// The bits that a constant has too.
+    /// Bitwise and with a constant.
     fn keep(self, constant: u64) -> Self;
-    /// Shifted towards the most significant bit.
+    /// Shift left.
     fn left(self, count: u32) -> Self;
-    /// Shifted towards the least significant bit; zeros come in.
+    /// Logical shift right.
     fn right(self, count: u32) -> Self;
-    /// Less than a constant?
+    /// Whether it is less than a constant, unsigned.
     fn below(self, limit: u64) -> Self::Mask;
-    /// A constant in the shape of `self`.
+    /// A constant of the type (and vector size) of `self`.
     fn like(self, constant: u64) -> Self;
 }
 
-/// A number of type `F`.
-pub trait Single: Number<Constant = f32> {
-    /// The number in which functions compute.
+/// Operations on single precision, type `F`.
+pub trait Single: FloatOps<Constant = f32> {
+    /// The double precision type.
     type Wide: Double<Narrow = Self, Mask = Self::Mask>;
-    /// Exactly.
+    /// Converts to double precision, exactly.
     fn widen(self) -> Self::Wide;
     /// 1 divided by it.
     fn reciprocal(self) -> Self;
@@ -82,31 +82,31 @@ pub trait Single: Number<Constant = f32> {
     fn root(self) -> Self;
 }
 
-/// A number of twice the precision.
-pub trait Double: Number<Constant = f64> {
-    /// What it is rounded to.
+/// Operations on double precision.
+pub trait Double: FloatOps<Constant = f64> {
+    /// The single precision type.
     type Narrow;
-    /// To nearest even.
+    /// Rounds to single precision, to nearest even.
     fn narrow(self) -> Self::Narrow;
 }
 
-/// A result before it is rounded.
+/// A result in double precision, before it is rounded.
 #[derive(Clone, Copy)]
 pub struct Unrounded<S: Single> {
     value: S::Wide,
-    /// Where the mask does not hold, the result is this number.
+    /// Where the mask is false, the result is this value instead.
     special: Option<(S::Mask, S)>,
 }
 
 impl<S: Single> Unrounded<S> {
-    /// To nearest even.
+    /// Rounds to single precision, to nearest even.
     #[inline(always)]
     pub fn narrow(self) -> S {
         let value = self.value.narrow();
         self.special.map_or(value, |(computed, other)| S::select(computed, value, other))
     }
 
-    /// As it is.
+    /// The result in double precision.
     #[inline(always)]
     pub fn widen(self) -> S::Wide {
         self.special
@@ -119,8 +119,7 @@ impl<S: Single> Unrounded<S> {
     }
 }
 
-/// A function of the unit, which has to be one of those that [`is_defined`] names; `b` is used by `pow`
-/// alone.
+/// Evaluates a function for which [`is_defined`] is true; only `pow` uses `b`.
 #[inline(always)]
 pub fn evaluate<S: Single>(function: MathFunction, a: S, b: S) -> Unrounded<S> {
     match function {
@@ -133,18 +132,18 @@ pub fn evaluate<S: Single>(function: MathFunction, a: S, b: S) -> Unrounded<S> {
     }
 }
 
-/// Is the function defined here? The others are the host's operations, or not of floats.
+/// Whether a function is defined here. The others are host operations, or not on floats.
 pub fn is_defined(function: MathFunction) -> bool {
     use MathFunction as M;
     matches!(function, M::Rsq | M::Log | M::Exp | M::Sin | M::Cos | M::Pow)
 }
 
-/// The root of the reciprocal, whose error the root halves: 0.85 units of the last place at most. (The
-/// reciprocal of the root has 1.49.)
+/// The square root of the reciprocal, as the root halves the error of the reciprocal: at most 0.85 ulp. (The
+/// reciprocal of the root has 1.49 ulp.)
 #[inline(always)]
 fn inverse_root<S: Single>(x: S) -> Unrounded<S> {
-    // So that neither is the reciprocal of a denormal number infinite, nor that of a large one denormal: by
-    // 2^64 or 2^-64.
+    // Scaled by 2^64 or 2^-64, so that neither the reciprocal of a denormal is infinite, nor that of a large
+    // value denormal.
     let small = x.less(1.0);
     let scaled = S::select(small, x * TWO_64, x * (1.0 / TWO_64));
     let y = scaled.reciprocal().root();
@@ -167,7 +166,7 @@ fn positive_finite<S: Single>(x: S) -> S::Mask {
     bits.minus(bits.like(1)).below(INFINITY - 1)
 }
 
-/// log2(1 + f) / f for 1 + f from sqrt(1/2) to sqrt(2): degree 14, relative error 2^-41.1.
+/// Coefficients of log2(1 + f) / f for 1 + f from sqrt(1/2) to sqrt(2): degree 14, relative error 2^-41.1.
 const LOG: [f64; 15] = [
     1.4426950408893544,
     -0.7213475204249723,
@@ -188,15 +187,15 @@ const LOG: [f64; 15] = [
 
 /// Bits of sqrt(1/2).
 const ROOT_OF_HALF: u64 = 0x3fe6_a09e_667f_3bcd;
-/// Bits of 2^52, which has a mantissa's integer in its low bits.
+/// Bits of 2^52: with an integer in the low bits, it is the double of 2^52 plus that integer.
 const TWO_52: u64 = 0x4330_0000_0000_0000;
-/// 2^52 and the exponents' bias.
+/// 2^52 plus the bias of exponents.
 const TWO_52_BIASED: f64 = 4503599627370496.0 + 1023.0;
 
 /// The exponent, and a polynomial of the mantissa. Exact for powers of two.
 #[inline(always)]
 fn logarithm<S: Single>(x: S) -> Unrounded<S> {
-    // As a double no number is denormal.
+    // No value of `F` is denormal as a double.
     let bits = x.widen().bits();
     let exponent = bits.plus(bits.like(ONE - ROOT_OF_HALF)).right(52);
     let mantissa = S::Wide::from_bits(bits.plus(bits.like(ONE)).minus(exponent.left(52)));
@@ -211,7 +210,7 @@ fn logarithm<S: Single>(x: S) -> Unrounded<S> {
 /// Bits of 1.
 const ONE: u64 = 0x3ff0_0000_0000_0000;
 
-/// 2^r for r from -1/2 to 1/2, the constant 1: degree 8, relative error 2^-40.2.
+/// Coefficients of 2^r for r from -1/2 to 1/2, with constant 1: degree 8, relative error 2^-40.2.
 const EXP: [f64; 9] = [
     1.0,
     0.6931471805482124,
@@ -224,32 +223,32 @@ const EXP: [f64; 9] = [
     1.3178933227752681e-06,
 ];
 
-/// Where doubles of 2^x become 0 and infinity, beyond those of `F`.
+/// The range of x in which 2^x is a normal double, beyond the range of `F`.
 const EXP_LIMITS: [f64; 2] = [-1023.0, 1024.0];
 const EXP_LIMITS_32: [f32; 2] = [-1023.0, 1024.0];
-/// Added to a number, it rounds it to an integer and leaves that in the low bits: 1.5 * 2^52.
+/// 1.5 * 2^52: adding it rounds a value to an integer, which is in the low bits of the sum.
 const ROUNDER: f64 = 6755399441055744.0;
 
-/// Limited to a range; NaN stays.
+/// Limits a value to a range; NaN stays.
 #[inline(always)]
-fn clamped<N: Number>(x: N, [low, high]: [N::Constant; 2]) -> N {
+fn clamped<N: FloatOps>(x: N, [low, high]: [N::Constant; 2]) -> N {
     let x = N::select(x.less(low), x.like(low), x);
     N::select(x.greater(high), x.like(high), x)
 }
 
-/// 2^x for x in [`EXP_LIMITS`], or NaN: the fraction's power by a polynomial, the whole number added to its
-/// exponent.
+/// 2^x for x in [`EXP_LIMITS`], or NaN: a polynomial for the fraction, whose exponent the integer part is
+/// added to.
 #[inline(always)]
 fn exponential<D: Double>(x: D) -> D {
     let rounder = x + ROUNDER;
     let fraction = x - (rounder - ROUNDER);
-    // The low bits of a NaN that was an `F` are zeros: it stays one.
+    // A NaN that was converted from `F` has zeros in its low bits, so it remains a NaN.
     let power = polynomial(fraction, &EXP).bits();
     D::from_bits(power.plus(rounder.bits().left(52)))
 }
 
-/// 2^(b * log2(|a|)), without rounding between. As IEEE's `pow`, it is 1 when b is 0 or |a| is 1, whatever
-/// the other is.
+/// 2^(b * log2(|a|)), without intermediate rounding to `F`. As IEEE 754's `pow`, it is 1 when b is 0 or |a|
+/// is 1, even if the other operand is NaN.
 #[inline(always)]
 fn power<S: Single>(a: S, b: S) -> S::Wide {
     let magnitude = S::from_bits(a.bits().keep(0x7fff_ffff));
@@ -260,15 +259,16 @@ fn power<S: Single>(a: S, b: S) -> S::Wide {
     exponential(clamped(product, EXP_LIMITS))
 }
 
-/// pi/2 in three numbers: two of 23 bits, whose products with integers below 2^30 are exact, and the rest.
+/// pi/2 as a sum of three doubles: two of 23 bits, whose products with integers below 2^30 are exact, and the
+/// rest.
 const HALF_PI: [f64; 3] = [1.570796251296997, 7.549789415861596e-08, 5.390302858158119e-15];
 /// 2/pi
 const QUADRANTS: f64 = std::f64::consts::FRAC_2_PI;
-/// Angles from here on, where neighbouring numbers are many turns apart, count as 0. From 2^30 to here the
+/// 2^40: angles from here on count as 0, as neighbouring values are many turns apart. From 2^30 to here the
 /// error grows to 2^-13.
 const LARGEST_ANGLE: f32 = 1099511627776.0;
 
-/// sin(r) / r as a polynomial of r^2, |r| <= pi/4: relative error 2^-47.5.
+/// Coefficients of sin(r) / r as a polynomial of r^2, |r| <= pi/4: relative error 2^-47.5.
 const SINE: [f64; 6] = [
     1.0,
     -0.1666666666663035,
@@ -277,7 +277,7 @@ const SINE: [f64; 6] = [
     2.7555339647231676e-06,
     -2.4760453881786458e-08,
 ];
-/// cos(r) likewise: 2^-43.6.
+/// Coefficients of cos(r) likewise: relative error 2^-43.6.
 const COSINE: [f64; 6] = [
     1.0,
     -0.49999999999489375,
@@ -287,11 +287,11 @@ const COSINE: [f64; 6] = [
     -2.7174789020039873e-07,
 ];
 
-/// The sine of x and some quarters of a turn. NaN for infinities.
+/// The sine of x plus `quarters` times pi/2. NaN for infinities.
 #[inline(always)]
 fn circular<S: Single>(x: S, quarters: u64) -> S::Wide {
     let magnitude = S::from_bits(x.bits().keep(0x7fff_ffff));
-    // Zero of its sign, or NaN.
+    // Large angles become a zero of the same sign, infinities NaN.
     let x = S::select(magnitude.less(LARGEST_ANGLE), x, x * 0.0).widen();
     let rounder = x * QUADRANTS + ROUNDER;
     let quadrant = rounder - ROUNDER;
@@ -308,8 +308,8 @@ fn circular<S: Single>(x: S, quarters: u64) -> S::Wide {
     S::Wide::from_bits(value.bits().flip(number.keep(2).left(62)))
 }
 
-/// A polynomial, coefficients from the constant's on, by Estrin's scheme: pairs, then pairs of those with the
-/// square, and so on, which waits for fewer results than one term after the other.
+/// Evaluates a polynomial, given its coefficients from the constant on, by Estrin's scheme, which has a
+/// shorter dependency chain than Horner's.
 #[inline(always)]
 fn polynomial<D: Double>(x: D, coefficients: &[f64]) -> D {
     let mut power = x;
@@ -339,7 +339,7 @@ fn polynomial<D: Double>(x: D, coefficients: &[f64]) -> D {
 macro_rules! host_numbers {
     ($($number:ident/$bits:ident),*) => {
         $(
-            impl Number for $number {
+            impl FloatOps for $number {
                 type Constant = $number;
                 type Mask = bool;
                 type Bits = $bits;
@@ -373,7 +373,7 @@ macro_rules! host_numbers {
                 }
             }
 
-            impl Bits for $bits {
+            impl BitOps for $bits {
                 type Mask = bool;
                 #[inline(always)]
                 fn plus(self, other: $bits) -> $bits {

@@ -1,6 +1,6 @@
-//! The general path: any arithmetic instruction on any operands, element by element.
+//! The general path: executes any arithmetic instruction on any operands, element by element.
 //!
-//! It is the definition that the fast paths are compared with. Semantics: Volume 7, "Instruction Set
+//! It is the reference that the fast paths are compared with. Semantics: Volume 7, "Instruction Set
 //! Reference"; conditional modifiers: "Assigning Conditional Modifiers".
 
 use gencl_isa::{Condition, MathFunction, Opcode, Type};
@@ -8,14 +8,16 @@ use gencl_isa::{Condition, MathFunction, Opcode, Type};
 use super::compute::{Inputs, compute};
 use super::file::{ACCUMULATOR, GRF_BYTES, GRF_COUNT, element, grf_mask, set_element};
 use super::op::{Op, Trap};
-use super::operand::{MAX_LANES, Place, Src, Target, address_word, full_mask, is_accumulator, low_bits};
-use super::thread::{Thread, holds};
+use super::operand::{
+    MAX_LANES, SourceLocation, Src, Target, address_word, full_mask, is_accumulator, low_bits,
+};
+use super::thread::{Thread, condition_holds};
 use super::value::Value;
 use crate::dispatch::GRF_SIZE;
 use crate::fault::Fault;
 
-/// Raw bits of the elements of all channels.
-pub type Bits = [u64; MAX_LANES];
+/// The bits of the elements of all channels.
+pub type RawBits = [u64; MAX_LANES];
 
 /// Executes an instruction for the channels of `mask`.
 pub fn execute(thread: &mut Thread, op: &Op, mask: u32) -> Result<(), Trap> {
@@ -69,8 +71,8 @@ pub fn execute(thread: &mut Thread, op: &Op, mask: u32) -> Result<(), Trap> {
             Value::Integer(value) => value as i64,
             Value::Float(_) => bits as i64,
         });
-        let holds = output.condition.unwrap_or_else(|| condition(op, output.value, bits));
-        conditions |= u32::from(holds) << lane;
+        let condition_holds = output.condition.unwrap_or_else(|| condition(op, output.value, bits));
+        conditions |= u32::from(condition_holds) << lane;
         if output.accumulator.is_some() || op.accumulator_write {
             set_accumulator(thread, op, lane, wide[lane], bits, output.accumulator.is_some());
         }
@@ -82,18 +84,19 @@ pub fn execute(thread: &mut Thread, op: &Op, mask: u32) -> Result<(), Trap> {
     Ok(())
 }
 
-/// The conditional modifier of these chooses what they do; they write no flags.
+/// Whether the conditional modifier of an opcode selects the operation; such instructions write no flags.
 pub fn condition_is_operation(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::Sel | Opcode::Csel)
 }
 
-/// Does an opcode add products of four channels?
+/// Whether an opcode is a dot product over groups of four channels.
 fn is_dot(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::Dp4 | Opcode::Dph | Opcode::Dp3 | Opcode::Dp2)
 }
 
-/// A raw move: the bits as they are ("mov", "sel": same types, no modifier, no saturation).
-fn copied_bits(op: &Op, raw: &[Bits; 3], lane: usize, selected: bool) -> Option<u64> {
+/// The unchanged bits of a raw move ("mov", "sel": same types, no modifier, no saturation); `None` for other
+/// instructions.
+fn copied_bits(op: &Op, raw: &[RawBits; 3], lane: usize, selected: bool) -> Option<u64> {
     let index = match op.opcode {
         Opcode::Mov => 0,
         Opcode::Sel if op.condition.is_none() => usize::from(!selected),
@@ -107,11 +110,11 @@ fn copied_bits(op: &Op, raw: &[Bits; 3], lane: usize, selected: bool) -> Option<
     plain.then_some(raw)
 }
 
-/// The bits of a result in the destination's type.
+/// Converts a result to the destination's type.
 fn finish(thread: &Thread, op: &Op, value: Value) -> u64 {
     let ty = op.dst.ty;
     match value {
-        // A result is a number of the execution type before it is converted to an integer.
+        // A result is rounded to the execution type before it is converted to an integer.
         Value::Float(_) if !ty.is_float() && op.execution_type != Type::DF => {
             let rounded = value.to_bits(op.execution_type, false, thread.float);
             Value::from_bits(rounded, op.execution_type, thread.float).to_bits(ty, op.saturate, thread.float)
@@ -120,12 +123,18 @@ fn finish(thread: &Thread, op: &Op, value: Value) -> u64 {
     }
 }
 
-/// Does the conditional modifier hold for a result? The zero is that of the final bits, the sign that of the
-/// result before it is limited or converted.
+/// Whether the conditional modifier holds for a result. Zero is tested on the final bits, the sign on the
+/// result before saturation and conversion.
 fn condition(op: &Op, value: Value, bits: u64) -> bool {
     let Some(condition) = op.condition else { return false };
     let magnitude = if op.dst.ty.is_float() { bits & low_bits(op.dst.ty.size() * 8 - 1) } else { bits };
-    holds(condition, magnitude == 0, value.is_negative(), value.is_nan(), value.overflows(op.dst.ty))
+    condition_holds(
+        condition,
+        magnitude == 0,
+        value.is_negative(),
+        value.is_nan(),
+        value.overflows(op.dst.ty),
+    )
 }
 
 /// An element with its modifiers applied.
@@ -135,7 +144,7 @@ fn source_value(thread: &Thread, src: &Src, bits: u64) -> Value {
         value = value.absolute();
     }
     if src.complement {
-        // Of the number in the execution type, as the other modifiers.
+        // Of the value in the execution type, as the other modifiers.
         value = Value::Integer(!value.integer());
     } else if src.negate {
         value = value.negated();
@@ -144,7 +153,7 @@ fn source_value(thread: &Thread, src: &Src, bits: u64) -> Value {
 }
 
 /// Reads the elements of a source for the channels of `mask`.
-pub fn gather(thread: &Thread, op: &Op, src: &Src, mask: u32, out: &mut Bits) -> Result<(), Trap> {
+pub fn gather(thread: &Thread, op: &Op, src: &Src, mask: u32, out: &mut RawBits) -> Result<(), Trap> {
     let size = src.ty.size() as usize;
     let file = &thread.file;
     let read = |at: usize| element(&file[at..at + size]);
@@ -152,19 +161,19 @@ pub fn gather(thread: &Thread, op: &Op, src: &Src, mask: u32, out: &mut Bits) ->
         if mask >> lane & 1 == 0 {
             continue;
         }
-        out[lane] = match &src.place {
-            Place::Packed(at) => read(at + lane * size),
-            Place::Scalar(at) => read(*at),
-            Place::Constant(bits) => *bits,
-            Place::Constants(bits) => bits[lane],
-            Place::Scattered(offsets) => read(usize::from(offsets[lane])),
-            Place::Indirect { word, offset, rows, steps } => {
+        out[lane] = match &src.location {
+            SourceLocation::Packed(at) => read(at + lane * size),
+            SourceLocation::Scalar(at) => read(*at),
+            SourceLocation::Constant(bits) => *bits,
+            SourceLocation::Constants(bits) => bits[lane],
+            SourceLocation::Scattered(offsets) => read(usize::from(offsets[lane])),
+            SourceLocation::Indirect { word, offset, rows, steps } => {
                 let word = usize::from(*word) + usize::from(rows[lane]);
                 let at = indirect(thread, word, *offset, usize::from(steps[lane]), size)
                     .map_err(|fault| Box::new(fault.in_lane(lane as u32)))?;
                 read(at)
             }
-            Place::None => 0,
+            SourceLocation::None => 0,
         };
     }
     Ok(())
@@ -179,10 +188,10 @@ fn indirect(thread: &Thread, word: usize, offset: i16, step: usize, size: usize)
     })
 }
 
-/// The register of an indirect source that has never been written, if there is one.
+/// The first general register that an indirect source reads and that has never been written, if any.
 pub fn unwritten_indirect(thread: &Thread, op: &Op, mask: u32) -> Option<usize> {
     for src in &op.src {
-        let Place::Indirect { word, offset, rows, steps } = &src.place else { continue };
+        let SourceLocation::Indirect { word, offset, rows, steps } = &src.location else { continue };
         for lane in (0..usize::from(op.lanes)).filter(|lane| mask >> lane & 1 != 0) {
             let word = usize::from(*word) + usize::from(rows[lane]);
             let size = src.ty.size() as usize;
@@ -201,7 +210,7 @@ fn scatter(
     thread: &mut Thread,
     op: &Op,
     mask: u32,
-    results: &Bits,
+    results: &RawBits,
     wide: &[i64; MAX_LANES],
 ) -> Result<(), Trap> {
     let size = op.dst.ty.size() as usize;
@@ -230,8 +239,8 @@ fn scatter(
 
 /// Byte offset of a channel's element in the accumulators that an instruction uses implicitly ("Accumulator
 /// Registers"). Floats of the second eight (`HF`: sixteen) channels of the thread are in `acc1`. Integers
-/// have no `acc1`: whatever the instruction's first channel, its elements begin in `acc0` (Mesa,
-/// `lower_mulh_inst`; IGC multiplies the upper channels so).
+/// have no `acc1`: their elements begin in `acc0`, whatever the instruction's first channel (Mesa,
+/// `lower_mulh_inst`; IGC relies on it for the upper channels).
 fn implicit_accumulator(op: &Op, lane: usize) -> usize {
     let size = op.execution_type.size().clamp(2, 8) as usize;
     let first = if op.execution_type.is_float() { usize::from(op.channel) } else { 0 };
@@ -248,18 +257,19 @@ fn accumulator(thread: &Thread, op: &Op, lane: usize) -> Value {
     Value::Integer(i128::from(thread.wide_accumulator[(at - ACCUMULATOR) / 2]))
 }
 
-/// Writes the accumulator of a channel: `wide` when the operation defines it, else the result.
-fn set_accumulator(thread: &mut Thread, op: &Op, lane: usize, wide: i64, bits: u64, own: bool) {
+/// Writes the accumulator of a channel: with `explicit`, the operation defines it as `wide`, else it is the
+/// result.
+fn set_accumulator(thread: &mut Thread, op: &Op, lane: usize, wide: i64, bits: u64, explicit: bool) {
     let at = implicit_accumulator(op, lane);
     let size = op.execution_type.size().clamp(2, 8) as usize;
-    let shown = if own { wide as u64 } else { bits };
-    set_element(&mut thread.file[at..at + size], shown);
+    let visible = if explicit { wide as u64 } else { bits };
+    set_element(&mut thread.file[at..at + size], visible);
     thread.wide_accumulator[(at - ACCUMULATOR) / 2] = wide;
 }
 
-/// `math` with quotient and remainder: the quotient goes to the destination, the remainder to the register
-/// after those of the quotient.
-fn divide(thread: &mut Thread, op: &Op, mask: u32, raw: &[Bits; 3]) -> Result<(), Trap> {
+/// `math` with quotient and remainder: writes the quotient to the destination, and the remainder to the
+/// registers after those of the quotient.
+fn divide(thread: &mut Thread, op: &Op, mask: u32, raw: &[RawBits; 3]) -> Result<(), Trap> {
     let Target::Direct { offset, stride } = op.dst.target else {
         return Err(Box::new(Fault::illegal("the integer division needs a direct destination")));
     };
@@ -276,9 +286,15 @@ fn divide(thread: &mut Thread, op: &Op, mask: u32, raw: &[Bits; 3]) -> Result<()
     Ok(())
 }
 
-/// The comparison of `cmp`: NaN is unequal to all and neither less nor greater.
+/// The comparison of `cmp`: NaN is unequal to everything, and neither less nor greater.
 pub fn compare(condition: Condition, a: Value, b: Value) -> bool {
     use std::cmp::Ordering;
     let order = a.compare(b);
-    holds(condition, order == Some(Ordering::Equal), order == Some(Ordering::Less), order.is_none(), false)
+    condition_holds(
+        condition,
+        order == Some(Ordering::Equal),
+        order == Some(Ordering::Less),
+        order.is_none(),
+        false,
+    )
 }

@@ -1,15 +1,15 @@
 //! The instructions of the macros for division and square roots by IEEE 754: `math invm`, `math rsqrtm` and
 //! `madm`.
 //!
-//! Their numbers have two more bits of exponent than their type. These are in one of eight registers (`acc2`
-//! to `acc9`, "mme0" to "mme7") that each operand names, or none, in the place of align16's write mask and
-//! swizzle (Volume 7, "Math", "madm"; IGA, `MathMacroExt`). How the hardware divides a number between both
-//! registers is not documented. Here the general register holds the number where its type can, else its
-//! mantissa, and the other the exponent that is missing.
+//! Their operands have two more bits of exponent than their type. These are in one of eight registers (`acc2`
+//! to `acc9`, "mme0" to "mme7") that each operand names, or none, in the encoding of align16's write mask and
+//! swizzle (Volume 7, "Math", "madm"; IGA, `MathMacroExt`). How the hardware splits a value between both
+//! registers is not documented. Here the general register holds the value if its type can represent it, else
+//! the mantissa, and the other register holds the missing exponent.
 //!
-//! `invm` and `rsqrtm` give an approximation to start from, as exact as `F`, and clear the flag. Where no
-//! iteration would help (zeros, infinities, NaN) they give the macro's result and set it: IGC jumps over the
-//! rest then.
+//! `invm` and `rsqrtm` return an initial approximation with the precision of `F`, and clear the flag. Where
+//! iterations would not converge (zeros, infinities, NaN) they return the macro's final result and set the
+//! flag: IGC then skips the iterations.
 
 use gencl_isa::{Instruction, MathFunction, Opcode, Operand, Region, Type};
 
@@ -19,11 +19,11 @@ use super::op::{Op, Trap};
 use super::operand::{MAX_LANES, Target};
 use super::thread::Thread;
 use super::value::Value;
-use super::wide::{Format, Wide};
+use super::wide::{FloatFormat, WideFloat};
 use crate::dispatch::{GRF_SIZE, Rounding};
 use crate::fault::Fault;
 
-/// Is it one of these instructions?
+/// Whether an instruction is one of these.
 pub fn is_macro(instruction: &Instruction) -> bool {
     let function = match instruction.extra {
         gencl_isa::Extra::Math(function) => Some(function),
@@ -32,15 +32,15 @@ pub fn is_macro(instruction: &Instruction) -> bool {
     instruction.opcode == Opcode::Madm || matches!(function, Some(MathFunction::Invm | MathFunction::Rsqrtm))
 }
 
-/// The registers that hold the rest of the exponents of destination and sources; `None` where there is none.
+/// The exponent registers of destination and sources (0 to 7), if they have any.
 pub type Registers = [Option<u8>; 4];
 
-/// A code from 0 to 7 is a register, 8 is none.
+/// Decodes an exponent register: 0 to 7, or 8 for none.
 fn register(code: u8) -> Option<u8> {
     (code < 8).then_some(code)
 }
 
-/// Takes the register numbers out of an instruction: what is left has plain operands.
+/// Splits an instruction into one with plain operands, and its exponent registers.
 pub fn plain(instruction: &Instruction) -> (Instruction, Registers) {
     const IDENTITY: u8 = 0b11_10_01_00;
     let mut plain = *instruction;
@@ -56,26 +56,26 @@ pub fn plain(instruction: &Instruction) -> (Instruction, Registers) {
     (plain, registers)
 }
 
-/// A source: finite with any exponent, or as a plain number.
+/// A source operand: finite with an unbounded exponent, or an infinity or NaN.
 #[derive(Clone, Copy)]
-enum Number {
-    Finite(Wide),
+enum MacroOperand {
+    Finite(WideFloat),
     Special(f64),
 }
 
-impl Number {
-    /// As a plain number of the same sign and kind; of finite ones only zeros keep their value.
-    fn kind(self) -> f64 {
+impl MacroOperand {
+    /// A double of the same sign and class: finite values other than zeros become 1 or -1.
+    fn classify(self) -> f64 {
         match self {
-            Number::Special(value) => value,
-            Number::Finite(Wide { mantissa: 0, negative, .. }) => {
+            MacroOperand::Special(value) => value,
+            MacroOperand::Finite(WideFloat { mantissa: 0, negative, .. }) => {
                 if negative {
                     -0.0
                 } else {
                     0.0
                 }
             }
-            Number::Finite(Wide { negative, .. }) => {
+            MacroOperand::Finite(WideFloat { negative, .. }) => {
                 if negative {
                     -1.0
                 } else {
@@ -86,12 +86,12 @@ impl Number {
     }
 }
 
-/// Byte offset of the rest of a channel's exponent, an `i16`.
+/// Byte offset of a channel's element in an exponent register, an `i16`.
 fn exponent_offset(register: u8, lane: usize) -> usize {
     ACCUMULATOR + (2 + usize::from(register)) * GRF_SIZE + lane * 2
 }
 
-fn source(thread: &Thread, op: &Op, index: usize, lane: usize, bits: u64) -> Number {
+fn source(thread: &Thread, op: &Op, index: usize, lane: usize, bits: u64) -> MacroOperand {
     let src = &op.src[index];
     let mut value = Value::from_bits(bits, src.ty, thread.float);
     if src.abs {
@@ -102,13 +102,13 @@ fn source(thread: &Thread, op: &Op, index: usize, lane: usize, bits: u64) -> Num
     }
     let value = value.float();
     if !value.is_finite() {
-        return Number::Special(value);
+        return MacroOperand::Special(value);
     }
     let power = op.exponents[index + 1].map_or(0, |register| {
         let at = exponent_offset(register, lane);
         i32::from(i16::from_le_bytes([thread.file[at], thread.file[at + 1]]))
     });
-    Number::Finite(Wide::from_f64(value).scaled(power))
+    MacroOperand::Finite(WideFloat::from_f64(value).scaled(power))
 }
 
 /// Executes one of the instructions for the channels of `mask`.
@@ -131,8 +131,8 @@ pub fn execute(thread: &mut Thread, op: &Op, mask: u32) -> Result<(), Trap> {
             _ => Ok(multiply_add(number(0), number(1), number(2), thread.float.rounding)),
         };
         flags |= u32::from(result.is_err()) << lane;
-        let result = result.unwrap_or_else(Number::Special);
-        let (value, power) = divided(result, op, thread.float.rounding);
+        let result = result.unwrap_or_else(MacroOperand::Special);
+        let (value, power) = split_exponent(result, op, thread.float.rounding);
         let bits = Value::Float(value).to_bits(op.dst.ty, op.saturate, thread.float);
         let size = op.dst.ty.size() as usize;
         let at = offset + lane * stride;
@@ -148,13 +148,13 @@ pub fn execute(thread: &mut Thread, op: &Op, mask: u32) -> Result<(), Trap> {
     Ok(())
 }
 
-/// What goes to the general register, and the exponent that is missing there. Without a register for
-/// exponents the number is rounded to its type.
-fn divided(number: Number, op: &Op, rounding: Rounding) -> (f64, i32) {
-    let format = Format::of(op.dst.ty);
+/// Splits a result into the contents of the general register, and the exponent that is missing there. Without
+/// an exponent register the value is rounded to its type.
+fn split_exponent(number: MacroOperand, op: &Op, rounding: Rounding) -> (f64, i32) {
+    let format = FloatFormat::of(op.dst.ty);
     let wide = match number {
-        Number::Special(value) => return (value, 0),
-        Number::Finite(wide) => wide,
+        MacroOperand::Special(value) => return (value, 0),
+        MacroOperand::Finite(wide) => wide,
     };
     if op.exponents[0].is_none() {
         return (wide.to_format(format, rounding), 0);
@@ -165,37 +165,43 @@ fn divided(number: Number, op: &Op, rounding: Rounding) -> (f64, i32) {
     (wide.scaled(-power).to_format(format, rounding), power)
 }
 
-/// `madm`: `a + b * c`, to be rounded to where it goes.
-fn multiply_add(a: Number, b: Number, c: Number, rounding: Rounding) -> Number {
+/// `madm`: `a + b * c`, to be rounded to the destination.
+fn multiply_add(a: MacroOperand, b: MacroOperand, c: MacroOperand, rounding: Rounding) -> MacroOperand {
     match (a, b, c) {
-        (Number::Finite(a), Number::Finite(b), Number::Finite(c)) => {
-            Number::Finite(Wide::multiply_add(a, b, c, rounding))
+        (MacroOperand::Finite(a), MacroOperand::Finite(b), MacroOperand::Finite(c)) => {
+            MacroOperand::Finite(WideFloat::multiply_add(a, b, c, rounding))
         }
-        _ => Number::Special(b.kind().mul_add(c.kind(), a.kind())),
+        _ => MacroOperand::Special(b.classify().mul_add(c.classify(), a.classify())),
     }
 }
 
-/// An approximation of `1 / b`; `Err`: the quotient `a / b`.
-fn reciprocal(a: Number, b: Number) -> Result<Number, f64> {
+/// `invm`: an approximation of `1 / b`; as an `Err` the quotient `a / b`, where iterations would not
+/// converge.
+fn reciprocal(a: MacroOperand, b: MacroOperand) -> Result<MacroOperand, f64> {
     match (a, b) {
-        (Number::Finite(a), Number::Finite(b)) if a.mantissa != 0 && b.mantissa != 0 => {
+        (MacroOperand::Finite(a), MacroOperand::Finite(b)) if a.mantissa != 0 && b.mantissa != 0 => {
             let magnitude = b.magnitude();
-            let mantissa = b.scaled(-magnitude).to_format(Format::of(Type::DF), Rounding::Zero);
-            Ok(Number::Finite(Wide::from_f64(f64::from((1.0 / mantissa) as f32)).scaled(-magnitude)))
+            let mantissa = b.scaled(-magnitude).to_format(FloatFormat::of(Type::DF), Rounding::Zero);
+            Ok(MacroOperand::Finite(
+                WideFloat::from_f64(f64::from((1.0 / mantissa) as f32)).scaled(-magnitude),
+            ))
         }
-        _ => Err(a.kind() / b.kind()),
+        _ => Err(a.classify() / b.classify()),
     }
 }
 
-/// An approximation of `1 / sqrt(a)`; `Err`: the square root.
-fn inverse_root(a: Number) -> Result<Number, f64> {
+/// `rsqrtm`: an approximation of `1 / sqrt(a)`; as an `Err` the square root, where iterations would not
+/// converge.
+fn inverse_root(a: MacroOperand) -> Result<MacroOperand, f64> {
     match a {
-        Number::Finite(a) if a.mantissa != 0 && !a.negative => {
+        MacroOperand::Finite(a) if a.mantissa != 0 && !a.negative => {
             let magnitude = a.magnitude();
             let even = magnitude & !1;
-            let mantissa = a.scaled(-even).to_format(Format::of(Type::DF), Rounding::Zero);
-            Ok(Number::Finite(Wide::from_f64(f64::from((1.0 / mantissa.sqrt()) as f32)).scaled(-even / 2)))
+            let mantissa = a.scaled(-even).to_format(FloatFormat::of(Type::DF), Rounding::Zero);
+            Ok(MacroOperand::Finite(
+                WideFloat::from_f64(f64::from((1.0 / mantissa.sqrt()) as f32)).scaled(-even / 2),
+            ))
         }
-        a => Err(a.kind().sqrt()),
+        a => Err(a.classify().sqrt()),
     }
 }

@@ -1,4 +1,4 @@
-//! A decoded kernel, and finding the instructions that belong to it.
+//! Decoded kernels, and the discovery of their instructions by control flow.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::device::Device;
 use crate::dispatch::GRF_SIZE;
 use crate::fault::Fault;
 
-/// A kernel, ready to be executed on any number of threads.
+/// A decoded kernel, which can be executed by any number of threads.
 #[derive(Debug)]
 pub struct Kernel {
-    /// In the order of their addresses, from the kernel's first on.
+    /// The lowered instructions, by ascending offset.
     ops: Vec<Op>,
     /// Index of the instruction at a byte offset.
     indices: FxHashMap<u32, usize>,
@@ -23,25 +23,25 @@ pub struct Kernel {
     /// Refuse what the hardware leaves undefined.
     strict: bool,
     generation: Generation,
-    /// Does an instruction read the number of the thread from the header?
-    reads_number: bool,
-    /// Surfaces that messages use as buffers.
+    /// See [`Kernel::reads_thread_number`].
+    reads_thread_number: bool,
+    /// See [`Kernel::buffer_surfaces`].
     buffer_surfaces: Vec<u8>,
 }
 
-/// Most instructions of a kernel.
+/// Maximum number of instructions of a kernel.
 const MAX_INSTRUCTIONS: usize = 1 << 20;
 
-/// An instruction and its size in bytes, or why there is none.
-pub type Found = Result<(u8, Instruction), String>;
+/// The size in bytes of an instruction and the instruction, or why there is none at an offset.
+pub type FetchResult = Result<(u8, Instruction), String>;
 
 impl Kernel {
     /// Decodes the kernel that begins at byte `start` of `code`: all instructions that can be reached from
     /// there.
     ///
     /// # Errors
-    /// A start outside of the code; in strict mode, an instruction that the hardware does not define. What
-    /// cannot be executed otherwise is a fault when it is reached.
+    /// A start outside of the code; in strict mode, an instruction that the hardware does not define. Other
+    /// instructions that cannot be executed are faults when they are reached.
     pub fn decode(device: &Device, code: &[u8], start: usize, strict: bool) -> Result<Kernel, Fault> {
         if start >= code.len() {
             return Err(Fault::illegal(format!("the kernel's start {start:#x} is outside of the code")));
@@ -52,7 +52,7 @@ impl Kernel {
         })
     }
 
-    /// A kernel of instructions of 16 bytes each.
+    /// A kernel of uncompacted instructions.
     ///
     /// # Errors
     /// As [`Kernel::decode`].
@@ -63,14 +63,15 @@ impl Kernel {
         })
     }
 
-    /// Follows the control flow from offset 0; `fetch` gives the instruction at an offset.
+    /// Decodes a kernel by following the control flow from offset 0; `fetch` returns the instruction at an
+    /// offset.
     ///
     /// # Errors
     /// Those of `fetch`; in strict mode, an instruction that the hardware does not define.
     pub fn explore(
         device: &Device,
         strict: bool,
-        mut fetch: impl FnMut(u32) -> Result<Found, Fault>,
+        mut fetch: impl FnMut(u32) -> Result<FetchResult, Fault>,
     ) -> Result<Kernel, Fault> {
         let mut found = BTreeMap::new();
         let mut open = vec![0];
@@ -90,7 +91,7 @@ impl Kernel {
         Kernel::lower(device, strict, &found)
     }
 
-    fn lower(device: &Device, strict: bool, found: &BTreeMap<u32, Found>) -> Result<Kernel, Fault> {
+    fn lower(device: &Device, strict: bool, found: &BTreeMap<u32, FetchResult>) -> Result<Kernel, Fault> {
         let generation = device.generation;
         let indices: FxHashMap<u32, usize> = found.keys().enumerate().map(|(n, o)| (*o, n)).collect();
         let lowering = Lowering { generation, atom: device.atom, strict, found, indices: &indices };
@@ -99,21 +100,21 @@ impl Kernel {
             ops.push(
                 lowering
                     .op(offset, instruction)
-                    .map_err(|fault| place(fault, generation, offset, instruction))?,
+                    .map_err(|fault| locate(fault, generation, offset, instruction))?,
             );
         }
-        let targets: Vec<usize> = ops.iter().enumerate().flat_map(|(n, op)| waiting_places(n, op)).collect();
+        let targets: Vec<usize> = ops.iter().enumerate().flat_map(|(n, op)| parking_targets(n, op)).collect();
         for target in targets {
             if let Some(op) = ops.get_mut(target) {
                 op.is_target = true;
             }
         }
         let instructions: Vec<_> = found.values().map(|f| f.as_ref().ok().map(|(_, i)| *i)).collect();
-        let reads_number = instructions.iter().flatten().any(reads_number);
+        let reads_thread_number = instructions.iter().flatten().any(reads_thread_number);
         let mut buffer_surfaces: Vec<u8> = ops.iter().filter_map(buffer_surface).collect();
         buffer_surfaces.sort_unstable();
         buffer_surfaces.dedup();
-        Ok(Kernel { ops, indices, instructions, strict, generation, reads_number, buffer_surfaces })
+        Ok(Kernel { ops, indices, instructions, strict, generation, reads_thread_number, buffer_surfaces })
     }
 
     /// Its instructions.
@@ -121,7 +122,7 @@ impl Kernel {
         &self.ops
     }
 
-    /// Surfaces that its messages use as buffers, by their numbers, ascending.
+    /// Binding table indices of the surfaces that its messages use as buffers, ascending.
     pub fn buffer_surfaces(&self) -> &[u8] {
         &self.buffer_surfaces
     }
@@ -131,14 +132,15 @@ impl Kernel {
         self.indices.get(&offset).copied()
     }
 
-    /// Does it refuse what the hardware leaves undefined?
+    /// Whether it was decoded in strict mode, which refuses what the hardware leaves undefined.
     pub fn is_strict(&self) -> bool {
         self.strict
     }
 
-    /// May it depend on the number of the hardware thread (FFTID, in `g0.5`) otherwise than by messages?
-    pub fn reads_number(&self) -> bool {
-        self.reads_number
+    /// Whether an instruction, other than messages, may read the number of the hardware thread (FFTID,
+    /// `g0.5`).
+    pub fn reads_thread_number(&self) -> bool {
+        self.reads_thread_number
     }
 
     /// The generation that it is for.
@@ -146,7 +148,7 @@ impl Kernel {
         self.generation
     }
 
-    /// An instruction as assembly, by its index.
+    /// The assembly text of an instruction, by its index.
     pub fn text(&self, index: usize) -> String {
         match self.instructions.get(index) {
             Some(Some(instruction)) => gencl_isa::print(self.generation, instruction),
@@ -154,22 +156,22 @@ impl Kernel {
         }
     }
 
-    /// Adds to a fault where it happened.
-    pub fn place(&self, mut fault: Fault, index: usize) -> Fault {
+    /// Adds the instruction to a fault.
+    pub fn locate(&self, mut fault: Fault, index: usize) -> Fault {
         if let Some(op) = self.ops.get(index) {
             fault.kernel_offset.get_or_insert(op.offset);
         }
         if let (Some(Some(instruction)), None) = (self.instructions.get(index), &fault.instruction) {
             fault.instruction = Some(gencl_isa::print(self.generation, instruction));
-            // Messages count from the instruction's first channel.
+            // Faults of messages count lanes from the instruction's first channel.
             fault.lane = fault.lane.map(|lane| lane + u32::from(instruction.channel_offset));
         }
         fault
     }
 }
 
-/// The first instruction of some bytes.
-pub fn first_instruction(device: &Device, bytes: &[u8]) -> Found {
+/// Decodes the first instruction of a byte slice.
+pub fn first_instruction(device: &Device, bytes: &[u8]) -> FetchResult {
     if bytes.is_empty() {
         return Err(END_OF_CODE.into());
     }
@@ -179,13 +181,13 @@ pub fn first_instruction(device: &Device, bytes: &[u8]) -> Found {
 
 const END_OF_CODE: &str = "the thread runs beyond the end of the code without an end of thread";
 
-fn place(mut fault: Fault, generation: Generation, offset: u32, found: &Found) -> Fault {
+fn locate(mut fault: Fault, generation: Generation, offset: u32, found: &FetchResult) -> Fault {
     fault.kernel_offset = Some(offset);
     fault.instruction = found.as_ref().ok().map(|(_, i)| gencl_isa::print(generation, i));
     fault
 }
 
-/// Offsets of the instructions that may follow.
+/// Offsets of the instructions that may be executed next.
 fn successors(instruction: &Instruction, offset: u32, size: u8) -> Vec<u32> {
     let next = offset + u32::from(size);
     let (jip, uip) = targets(instruction, offset, size);
@@ -205,8 +207,8 @@ fn buffer_surface(op: &Op) -> Option<u8> {
     }
 }
 
-/// Does an instruction that is no message read dword 5 of `g0`, or could it?
-fn reads_number(instruction: &Instruction) -> bool {
+/// Whether an instruction other than a message may read dword 5 of `g0`.
+fn reads_thread_number(instruction: &Instruction) -> bool {
     const NUMBER: std::ops::Range<u32> = 20..24;
     let reads = |source: &Operand| {
         let Operand::Register(source) = source else { return false };
@@ -219,7 +221,7 @@ fn reads_number(instruction: &Instruction) -> bool {
     !matches!(instruction.extra, Extra::Send(_)) && instruction.sources.iter().any(reads)
 }
 
-/// The byte offsets that a branch's `JIP` and `UIP` mean.
+/// The byte offsets of a branch's `JIP` and `UIP` targets.
 pub fn targets(instruction: &Instruction, offset: u32, size: u8) -> (Option<u32>, Option<u32>) {
     let Extra::Branch(branch) = instruction.extra else { return (None, None) };
     let base = if instruction.opcode == Opcode::Jmpi { offset + u32::from(size) } else { offset };
@@ -227,8 +229,8 @@ pub fn targets(instruction: &Instruction, offset: u32, size: u8) -> (Option<u32>
     (Some(base.wrapping_add_signed(branch.jip)), has_uip.then(|| base.wrapping_add_signed(branch.uip)))
 }
 
-/// The instructions at which channels may wait because of a branch.
-fn waiting_places(index: usize, op: &Op) -> Vec<usize> {
+/// The instructions at which a branch may park channels.
+fn parking_targets(index: usize, op: &Op) -> Vec<usize> {
     let Action::Branch(branch) = &op.action else { return Vec::new() };
     match *branch {
         Branch::Jump(_) | Branch::JumpIndirect | Branch::Join { .. } => Vec::new(),
@@ -244,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flags_end_with_the_last_register() {
+    fn flags_beyond_the_last_register_are_refused() {
         let device = Device::named("skl").expect("it is there");
         let is_refused = |line: &str, strict| {
             let instruction = gencl_isa::parse(device.generation, line).expect("it is an instruction");
@@ -263,11 +265,11 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_the_thread_is_read() {
+    fn reads_of_the_thread_number_are_found() {
         let device = Device::named("ivb").expect("it is there");
         let reads = |line: &str| {
             let instruction = gencl_isa::parse(device.generation, line).expect("it is an instruction");
-            reads_number(&instruction)
+            reads_thread_number(&instruction)
         };
         assert!(reads("and(1) g2<1>UD g0.5<0,1,0>UD 0x000001ffUD { align1 WE_all 1N };"));
         assert!(reads("mov(1) g2<1>UW g0.11<0,1,0>UW { align1 WE_all 1N };"));

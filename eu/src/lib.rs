@@ -1,7 +1,7 @@
 //! The execution units: decoding kernels and executing work-groups.
 //!
 //! Written from the Skylake manual, Volume 7 "3D-Media-GPGPU" ("EU Overview", "Instruction Set Reference",
-//! "Shared Functions"). `docs/eu.md` tells how it works and what it does not do.
+//! "Shared Functions"). See `docs/eu.md` for how it works and what is not simulated.
 
 pub mod abi;
 pub mod compute;
@@ -39,4 +39,4 @@ pub(crate) mod tests;
 
 pub use kernel::{Kernel, first_instruction};
 pub use run::{Context, Worker, run_group, run_group_with, run_one};
-pub use run::{at, never_opens};
+pub use run::{barrier_deadlock, locate_fault};

@@ -1,4 +1,4 @@
-//! From an instruction to the form in which it is executed.
+//! Lowers a decoded instruction to an [`Op`], the form in which it is executed.
 
 use std::collections::BTreeMap;
 
@@ -9,31 +9,31 @@ use rustc_hash::FxHashMap;
 
 use super::double_pairs::as_channels;
 use super::general::condition_is_operation;
-use super::kernel::{Found, targets};
-use super::message::{self, Message, Shape};
+use super::kernel::{FetchResult, targets};
+use super::message::{self, Message, MessageLengths};
 use super::op::{Action, Branch, Op, Pred};
-use super::operand::{Dst, Place, Src, Target};
+use super::operand::{Dst, SourceLocation, Src, Target};
 use super::{compute, cycles, fast, file, ieee_macro};
 use crate::fault::Fault;
 
-/// Bits of `f0` and `f1`.
+/// Number of bits of `f0` and `f1`.
 const FLAG_BITS: usize = 64;
 
-/// Does strict mode accept that a rule is broken, because compilers that are used on hardware do so without
-/// harm?
+/// Whether strict mode tolerates a violation of a rule, because compilers that are used on hardware emit it
+/// without harm.
 fn is_tolerated(rule: &str, instruction: &Instruction) -> bool {
     match rule {
-        // Mesa leaves `<8,8,1>` in payload operands, and no shared function looks at those extended
-        // descriptor bits.
+        // Mesa leaves `<8,8,1>` in payload operands, and shared functions ignore those bits of the extended
+        // descriptor.
         "send.region" => true,
-        // IGC spaces narrow results wider than the execution type; only closer ones would overlap in the data
-        // path.
+        // IGC uses a larger stride than the execution type for narrow results; only a smaller one would
+        // conflict in the data path.
         "region.ratio" => {
             let sizes = instruction.sources.iter().filter_map(Operand::ty).map(Type::size);
             let destination = &instruction.destination;
             destination.ty.size() * u32::from(destination.hstride) > sizes.max().unwrap_or(0).max(2)
         }
-        // IGC packs bytes a dword apart into the same registers, from any byte on.
+        // IGC interleaves bytes with a stride of a dword in the same registers, from any byte on.
         "region.half-integer" => {
             let destination = &instruction.destination;
             destination.ty.size() * u32::from(destination.hstride) == 4
@@ -42,16 +42,16 @@ fn is_tolerated(rule: &str, instruction: &Instruction) -> bool {
     }
 }
 
-/// What lowering needs to know of the whole kernel.
+/// The state of lowering a kernel.
 pub struct Lowering<'a> {
     /// The instruction set.
     pub generation: Generation,
-    /// The device is of the Atom line, which has rules of its own.
+    /// The device is of the Atom line, which has additional rules.
     pub atom: bool,
-    /// Refuse what the hardware leaves undefined, now.
+    /// Strict mode: refuse what the hardware leaves undefined.
     pub strict: bool,
     /// All instructions by their offsets.
-    pub found: &'a BTreeMap<u32, Found>,
+    pub found: &'a BTreeMap<u32, FetchResult>,
     /// Their indices.
     pub indices: &'a FxHashMap<u32, usize>,
 }
@@ -62,7 +62,7 @@ impl Lowering<'_> {
     /// # Errors
     /// In strict mode, what the hardware does not define. Everything else that cannot be executed becomes an
     /// [`Action::Refused`].
-    pub fn op(&self, offset: u32, found: &Found) -> Result<Op, Fault> {
+    pub fn op(&self, offset: u32, found: &FetchResult) -> Result<Op, Fault> {
         let (size, instruction) = match found {
             Ok((size, instruction)) => (*size, instruction),
             Err(text) => return Ok(refused(offset, 0, Fault::illegal(text.clone()))),
@@ -196,7 +196,7 @@ impl Lowering<'_> {
             src.complement = complement && src.negate;
             op.reads |= src.reads;
         }
-        op.indirect_source = op.src.iter().any(|s| matches!(s.place, Place::Indirect { .. }));
+        op.indirect_source = op.src.iter().any(|s| matches!(s.location, SourceLocation::Indirect { .. }));
         op.dst = Dst::resolve(&instruction.destination, lanes).map_err(Fault::illegal)?;
         op.writes = op.dst.writes;
         op.copies_by = copies_by(instruction);
@@ -250,8 +250,8 @@ impl Lowering<'_> {
         }))
     }
 
-    /// Where the channels that leave a loop go on. `UIP` may be the instruction behind the `while` or the
-    /// `while` itself, which those that have left do not take (Mesa sets the one, IGC the other).
+    /// Where channels that leave a loop continue: after the `while`. `UIP` may be that instruction (IGC) or
+    /// the `while` itself (Mesa), which channels that have left do not execute.
     fn break_target(&self, uip: u32, offset: u32) -> u32 {
         let loops_around = |at: u32| match self.found.get(&at) {
             Some(Ok((size, i))) if i.opcode == Opcode::While => {
@@ -285,12 +285,12 @@ impl Lowering<'_> {
             Register::Grf(n) if instruction.destination.indirect.is_none() => Some(usize::from(n) * 32),
             _ => None,
         };
-        let (kind, shape) = match (send.descriptor, send.extended) {
+        let (kind, lengths) = match (send.descriptor, send.extended) {
             (Descriptor::Immediate(descriptor), Descriptor::Immediate(extended)) => {
                 let kind = message::decode(self.generation, send.target, descriptor, send.end_of_thread)?;
-                (Some(kind), Shape::of(descriptor, extended, split))
+                (Some(kind), MessageLengths::of(descriptor, extended, split))
             }
-            _ => (None, Shape::default()),
+            _ => (None, MessageLengths::default()),
         };
         let message = Message {
             target: send.target,
@@ -301,21 +301,25 @@ impl Lowering<'_> {
             second: if split { register(&instruction.sources[1])? } else { file::NULL },
             response,
             end_of_thread: send.end_of_thread,
-            shape,
+            lengths,
             kind,
         };
         if message.kind.is_some() {
-            message.check(shape)?;
-            // A message for one to four channels takes as many elements of each operand. Only the first
-            // registers are certain to hold some; compilers leave the others unwritten (uniform loads at
-            // 64-bit addresses; IGC has four at once).
+            message.check(lengths)?;
+            // A message for one to four channels uses as many elements of each operand. Only its first
+            // register is certain to be used; compilers leave others unwritten (uniform loads at 64-bit
+            // addresses; IGC has up to four).
             let read = if instruction.exec_size <= 4 {
-                Shape { length: shape.length.min(1), second_length: shape.second_length.min(1), ..shape }
+                MessageLengths {
+                    length: lengths.length.min(1),
+                    second_length: lengths.second_length.min(1),
+                    ..lengths
+                }
             } else {
-                shape
+                lengths
             };
             op.reads = message.reads(read);
-            op.writes = message.writes(shape);
+            op.writes = message.writes(lengths);
         }
         Ok(Action::Message(Box::new(message)))
     }
@@ -336,7 +340,7 @@ fn wait(instruction: &Instruction) -> Result<Action, Fault> {
     Ok(Action::Wait(number))
 }
 
-/// Does an instruction decide where its thread goes on?
+/// Whether an opcode is a control flow instruction.
 pub fn is_branch(opcode: Opcode) -> bool {
     use Opcode as O;
     matches!(
@@ -364,15 +368,15 @@ fn is_logic(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::Not | Opcode::And | Opcode::Or | Opcode::Xor)
 }
 
-/// Does an instruction compare integers with themselves? The result is the same for all values, and IGC finds
-/// out which channels are enabled so, with a register that it never writes.
+/// Whether an instruction compares integers with themselves. The result does not depend on their value: IGC
+/// computes the mask of enabled channels this way, with a register that it never writes.
 fn is_tautology(instruction: &Instruction) -> bool {
     let [a, b, _] = instruction.sources;
     instruction.opcode == Opcode::Cmp && a == b && a.ty().is_some_and(|ty| !ty.is_float())
 }
 
-/// Of a `mov` that copies packed elements from the beginning of a general register to that of another: how
-/// many registers further. IGC copies so what is undefined on the way that was taken (an operand of a phi).
+/// The register distance of a `mov` that copies packed elements from the start of a general register to that
+/// of another; `None` for other instructions. IGC copies undefined operands of phis this way.
 fn copies_by(instruction: &Instruction) -> Option<i32> {
     let Operand::Register(source) = &instruction.sources[0] else { return None };
     let destination = &instruction.destination;
@@ -390,14 +394,13 @@ fn copies_by(instruction: &Instruction) -> Option<i32> {
     (plain && packed).then(|| i32::from(to) - i32::from(from))
 }
 
-/// `smov` as a `mov` and the channels for which it is executed: those whose bit is set in source 1, an
-/// immediate (IGC makes one of a flag register that is loaded with the number and a predicated `mov`,
-/// `Optimizer::createSmov`).
+/// Lowers `smov` to a `mov` and the mask of channels for which it is executed: source 1, an immediate (IGC
+/// combines loading a flag register and a predicated `mov` into an `smov`, `Optimizer::createSmov`).
 fn scattered_move(instruction: &Instruction) -> Result<(Instruction, u32), Fault> {
     let [source, Operand::Immediate { bits, .. }, _] = instruction.sources else {
         return Err(Fault::illegal("smov needs an immediate as source 1"));
     };
-    // Whether bits count from the instruction's first channel or the thread's is not known: IGC has no such
+    // It is not known whether bit 0 is the instruction's first channel or the thread's: IGC emits no such
     // smov.
     if instruction.channel_offset != 0 || instruction.exec_size > 16 {
         return Err(Fault::unsupported("smov for other than the first 16 channels"));
@@ -406,7 +409,7 @@ fn scattered_move(instruction: &Instruction) -> Result<(Instruction, u32), Fault
     Ok((Instruction { opcode: Opcode::Mov, sources, ..*instruction }, bits as u32))
 }
 
-/// The channels whose components an align16 destination writes.
+/// Mask of the channels whose components the write mask of an align16 destination enables.
 fn write_lanes(instruction: &Instruction) -> u32 {
     if instruction.access_mode == AccessMode::Align1 {
         return u32::MAX;
@@ -419,8 +422,8 @@ fn write_lanes(instruction: &Instruction) -> u32 {
     components * 0x1111_1111
 }
 
-/// The type in which an instruction computes ("Execution Data Type"): the widest float, else the widest
-/// integer, signed if one source is; bytes compute as words.
+/// The execution type ("Execution Data Type"): the widest float, else the widest integer, signed if one
+/// source is; bytes are computed as words.
 fn execution_type(op: &Op) -> Type {
     let types = || op.src.iter().filter(|s| s.is_some()).map(|s| s.ty);
     for float in [Type::DF, Type::F, Type::HF] {

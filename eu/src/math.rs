@@ -2,15 +2,15 @@
 //!
 //! Volume 7, "math - Extended Math Function", gives the hardware's error bounds: 1 ulp for `inv` and `rsq`, 4
 //! ulp for `fdiv` and `exp`, absolute bounds for `log`, `sin`, `cos`. Here `inv`, `sqrt` and `fdiv` are
-//! rounded correctly, the others nearly so ([`functions`]), and results do not depend on the implementation
-//! of a particular stepping.
+//! correctly rounded, the others almost ([`functions`]).
 
 use gencl_isa::MathFunction;
 
 use super::float::{divide_to_odd, sqrt_to_odd};
 use super::functions;
 
-/// A floating-point function of one or two operands of `F` or `HF`, to be rounded to the destination.
+/// A floating-point function of one or two operands of `F` or `HF`, to be rounded to the destination; `None`
+/// for integer functions.
 pub fn float(function: MathFunction, a: f64, b: f64) -> Option<f64> {
     use MathFunction as M;
     Some(match function {
@@ -22,9 +22,9 @@ pub fn float(function: MathFunction, a: f64, b: f64) -> Option<f64> {
     })
 }
 
-/// Integer quotient and remainder, rounded to zero. A division by zero gives all ones for the quotient and
-/// the remainder of unsigned numbers; of signed numbers the quotient is the largest number of the dividend's
-/// sign and the remainder the dividend (Volume 7, "math", "INT DIV" table).
+/// Integer quotient and remainder, rounded towards zero. Unsigned division by zero gives all ones for both.
+/// Signed division by zero gives the largest value of the dividend's sign, and the dividend as remainder
+/// (Volume 7, "math", "INT DIV" table).
 pub fn divide(a: i128, b: i128, signed: bool) -> (i128, i128) {
     if b == 0 {
         let quotient = match (signed, a < 0) {

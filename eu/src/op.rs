@@ -1,4 +1,4 @@
-//! An instruction in the form in which it is executed.
+//! Lowered instructions: the form in which they are executed.
 
 use gencl_isa::{Condition, PredicateControl, Type};
 
@@ -7,7 +7,7 @@ use super::operand::{Dst, Src};
 use super::thread::Thread;
 use crate::fault::Fault;
 
-/// What stops a thread before its end. Boxed, as it is rare and large.
+/// A fault of a thread, boxed, as it is rare and large.
 pub type Trap = Box<Fault>;
 
 /// Executes an arithmetic instruction for the channels of a mask (bit 0: the instruction's first
@@ -23,12 +23,12 @@ pub struct Pred {
     pub inverse: bool,
 }
 
-/// Where a branch goes; the targets are indices of instructions. `jip` is where the thread goes when no
-/// channel is left at the next instruction, `uip` where channels go that take the branch.
+/// A branch. Targets are indices of instructions: the thread jumps to `jip` when no channel is left at the
+/// next instruction; channels that take the branch are parked at `uip`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the targets are explained above")]
 pub enum Branch {
-    /// `jmpi` to a known place.
+    /// `jmpi` to a known target.
     Jump(usize),
     /// `jmpi` by the bytes in source 0, from the next instruction.
     JumpIndirect,
@@ -36,21 +36,20 @@ pub enum Branch {
     If { jip: usize },
     /// `else`
     Else { jip: usize, uip: usize },
-    /// `endif` and `join`: go to `jip` when no channel is enabled.
+    /// `endif` and `join`.
     Join { jip: usize },
     /// `while`
     While { jip: usize },
-    /// `break`, `cont`, `halt` and `brc`: channels go to `uip`; the thread to `jip` when none is left.
+    /// `break`, `cont`, `halt` and `brc`.
     Leave { jip: usize, uip: usize },
-    /// `goto` without `BranchCtrl`: as [`Branch::Leave`], but the channels go for which the predicate is
-    /// false.
+    /// `goto` without `BranchCtrl`: as [`Branch::Leave`], but taken by the channels whose predicate is false.
     GotoForward { jip: usize, uip: usize },
-    /// `goto` with `BranchCtrl`: channels that do not take it wait at `jip`, the thread goes to `uip` if one
-    /// does.
+    /// `goto` with `BranchCtrl`: channels that do not take it are parked at `jip`; the thread jumps to `uip`
+    /// if any channel takes it.
     GotoBackward { jip: usize, uip: usize },
     /// `brd`
     Diverge { jip: usize },
-    /// `call`: the byte offset of the next instruction goes to the destination.
+    /// `call`: writes the byte offset of the next instruction to the destination.
     Call { target: usize },
     /// `ret`
     Return,
@@ -67,13 +66,13 @@ pub enum Action {
     Message(Box<Message>),
     /// `wait` on a notification counter.
     Wait(u8),
-    /// `nop`, and what has no effect in a simulation.
+    /// `nop`, and instructions without an effect in the simulation.
     Nop,
-    /// Cannot be executed; the text says why.
+    /// Cannot be executed: raises a fault.
     Refused(Box<Fault>),
 }
 
-/// An instruction, ready to be executed.
+/// A lowered instruction.
 #[derive(Debug)]
 pub struct Op {
     /// What it does.
@@ -82,29 +81,29 @@ pub struct Op {
     pub opcode: gencl_isa::Opcode,
     /// `math`: its function.
     pub function: Option<gencl_isa::MathFunction>,
-    /// Channels.
+    /// Execution size.
     pub lanes: u8,
     /// First channel.
     pub channel: u8,
     /// `WE_all`
     pub no_mask: bool,
-    /// The predicate selects between sources (`sel`) or is the branch's condition instead of disabling
-    /// channels.
+    /// The predicate does not disable channels: it selects between sources (`sel`) or is the condition of a
+    /// branch.
     pub predicate_is_operand: bool,
-    /// Is it a place where disabled channels wait to be enabled again?
+    /// Whether channels may be parked here.
     pub is_target: bool,
-    /// Does it read or write an architecture register that is computed when it is read, or has effects when
-    /// written?
+    /// Whether it accesses an architecture register that is computed when it is read, or has side effects
+    /// when it is written.
     pub special: bool,
     /// A source is register-indirect.
     pub indirect_source: bool,
-    /// Channels that align16's write mask leaves.
+    /// Channels that align16's write mask enables.
     pub write_lanes: u32,
     /// Predicate.
     pub predicate: Option<Pred>,
-    /// First bit of the flag register for this instruction: register * 32 + half * 16 + channel.
+    /// Flag bit of the instruction's first channel: register * 32 + half * 16 + channel.
     pub flag_bit: u8,
-    /// First bit of the flag register without the channel.
+    /// First bit of its flag subregister, for channel 0 of the thread.
     pub flag_base: u8,
     /// Conditional modifier.
     pub condition: Option<Condition>,
@@ -112,23 +111,23 @@ pub struct Op {
     pub saturate: bool,
     /// Update the accumulator.
     pub accumulator_write: bool,
-    /// A multiplication that reads the low word of source 1, a dword.
+    /// A multiplication that uses only the low word of the dword source 1.
     pub low_multiplier: bool,
-    /// Type in which it computes ("Execution Data Type").
+    /// Execution type ("Execution Data Type").
     pub execution_type: Type,
-    /// Math macros: the registers with the rest of the exponents of destination and sources.
+    /// Math macros: the exponent registers of destination and sources.
     pub exponents: super::ieee_macro::Registers,
     /// Destination.
     pub dst: Dst,
     /// Sources.
     pub src: [Src; 3],
-    /// General registers that must have been written before.
+    /// Bit set of general registers that it reads, which must have been written before in strict mode.
     pub reads: u128,
-    /// General registers that it writes.
+    /// Bit set of general registers that it writes.
     pub writes: u128,
-    /// A plain copy of whole general registers: how many registers further.
+    /// For plain copies between general registers: the distance in registers.
     pub copies_by: Option<i32>,
-    /// Cycles that it occupies the EU, by the cycle model.
+    /// EU clocks for which it occupies its thread, in the cycle model.
     pub cycles: u32,
     /// Byte offset from the kernel's first instruction.
     pub offset: u32,

@@ -1,27 +1,27 @@
-//! Operands with everything resolved that does not change at run time, and their loads and stores.
+//! Operands, resolved as far as possible before execution, and their loads and stores.
 
 use gencl_isa::{AccessMode, Destination, Operand, Region, Register, Source, Type};
 
 use super::file::{self, ADDRESS, File, GRF_BYTES, grf_mask};
 
-/// Most channels of an instruction.
+/// Maximum number of channels of an instruction.
 pub const MAX_LANES: usize = 32;
 
 /// Where a source's elements are.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Place {
-    /// One after the other from a byte offset on.
+pub enum SourceLocation {
+    /// Packed, from a byte offset on.
     Packed(usize),
     /// One element for all channels.
     Scalar(usize),
-    /// A constant for all channels, its bits in the low part.
+    /// A constant for all channels, in the low bits.
     Constant(u64),
     /// Constants, one per channel (V, UV, VF).
     Constants(Box<[u64; MAX_LANES]>),
-    /// At a byte offset for each channel.
+    /// At a byte offset per channel.
     Scattered(Box<[u16; MAX_LANES]>),
-    /// Register-indirect: `a0` word, signed byte offset; the element of channel `n` is at
-    /// `steps[n]` bytes from the address in word `word + rows[n]`.
+    /// Register-indirect: the element of channel `n` is at the address in word `word + rows[n]` of `a0`, plus
+    /// `offset`, plus `steps[n]` bytes.
     Indirect {
         /// First word of `a0`.
         word: u8,
@@ -32,16 +32,16 @@ pub enum Place {
         /// Bytes from the address, for each channel.
         steps: Box<[u16; MAX_LANES]>,
     },
-    /// There is no such operand.
+    /// There is no operand.
     None,
 }
 
 /// A source operand.
 #[derive(Clone, Debug)]
 pub struct Src {
-    /// Where.
-    pub place: Place,
-    /// Type of the elements; the packed immediates have the type that they expand to.
+    /// Where its elements are.
+    pub location: SourceLocation,
+    /// Type of the elements; for vector immediates the type of the expanded elements.
     pub ty: Type,
     /// Negation (or complement, see [`Src::complement`]).
     pub negate: bool,
@@ -49,11 +49,11 @@ pub struct Src {
     pub abs: bool,
     /// The negation is a bitwise complement: logic instructions of Gen8+.
     pub complement: bool,
-    /// General registers that are read (not of indirect operands).
+    /// Bit set of general registers that are read; 0 for indirect operands.
     pub reads: u128,
 }
 
-/// Where a destination's elements go.
+/// Where the elements of a destination are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
     /// Nowhere.
@@ -79,25 +79,36 @@ pub enum Target {
 /// A destination operand.
 #[derive(Clone, Debug)]
 pub struct Dst {
-    /// Where.
+    /// Where its elements are.
     pub target: Target,
     /// Type of the elements.
     pub ty: Type,
-    /// General registers that are written (not of indirect operands).
+    /// Bit set of general registers that are written; 0 for indirect operands.
     pub writes: u128,
 }
 
-/// What makes an operand impossible; the text names the rule.
-pub type Refused = String;
+/// Why an operand is invalid.
+pub type OperandError = String;
 
 impl Src {
-    /// An operand that is not there.
-    pub const NONE: Src =
-        Src { place: Place::None, ty: Type::UD, negate: false, abs: false, complement: false, reads: 0 };
+    /// No operand.
+    pub const NONE: Src = Src {
+        location: SourceLocation::None,
+        ty: Type::UD,
+        negate: false,
+        abs: false,
+        complement: false,
+        reads: 0,
+    };
 
-    /// Resolves a source of an instruction with `lanes` channels. `ternary`: 3-source instructions, whose
+    /// Resolves a source of an instruction with `lanes` channels. `ternary`: three-source instructions, whose
     /// operands are always packed or replicated.
-    pub fn resolve(operand: &Operand, lanes: usize, mode: AccessMode, ternary: bool) -> Result<Src, Refused> {
+    pub fn resolve(
+        operand: &Operand,
+        lanes: usize,
+        mode: AccessMode,
+        ternary: bool,
+    ) -> Result<Src, OperandError> {
         match operand {
             Operand::None => Ok(Src::NONE),
             Operand::Immediate { bits, ty } => Ok(Src::constant(*bits, *ty)),
@@ -105,10 +116,11 @@ impl Src {
         }
     }
 
-    /// Spreads a vector immediate for a destination whose elements are `step` bytes apart: its elements lie
-    /// side by side in 16 bytes, and a channel takes the one at its byte of the destination.
+    /// Spreads a vector immediate for a destination whose elements are `step` bytes apart: the elements of
+    /// the immediate are packed in 16 bytes, and a channel reads the one at its byte offset in the
+    /// destination.
     pub fn spread(&mut self, step: usize) {
-        if let Place::Constants(elements) = &mut self.place {
+        if let SourceLocation::Constants(elements) = &mut self.location {
             let apart = (step / self.ty.size() as usize).max(1);
             let packed = elements.clone();
             **elements = std::array::from_fn(|n| packed[n * apart % packed.len()]);
@@ -116,21 +128,27 @@ impl Src {
     }
 
     fn constant(bits: u64, ty: Type) -> Src {
-        let (place, ty) = match ty {
-            Type::V => (Place::Constants(Box::new(std::array::from_fn(|n| packed_signed(bits, n)))), Type::W),
-            Type::UV => {
-                (Place::Constants(Box::new(std::array::from_fn(|n| bits >> (n % 8 * 4) & 0xf))), Type::UW)
+        let (location, ty) = match ty {
+            Type::V => (
+                SourceLocation::Constants(Box::new(std::array::from_fn(|n| packed_signed(bits, n)))),
+                Type::W,
+            ),
+            Type::UV => (
+                SourceLocation::Constants(Box::new(std::array::from_fn(|n| bits >> (n % 8 * 4) & 0xf))),
+                Type::UW,
+            ),
+            Type::VF => {
+                (SourceLocation::Constants(Box::new(std::array::from_fn(|n| packed_float(bits, n)))), Type::F)
             }
-            Type::VF => (Place::Constants(Box::new(std::array::from_fn(|n| packed_float(bits, n)))), Type::F),
-            _ => (Place::Constant(bits & low_bits(ty.size() * 8)), ty),
+            _ => (SourceLocation::Constant(bits & low_bits(ty.size() * 8)), ty),
         };
-        Src { place, ty, ..Src::NONE }
+        Src { location, ty, ..Src::NONE }
     }
 
-    fn register(source: &Source, lanes: usize, mode: AccessMode, ternary: bool) -> Result<Src, Refused> {
+    fn register(source: &Source, lanes: usize, mode: AccessMode, ternary: bool) -> Result<Src, OperandError> {
         let size = source.ty.size() as usize;
         let plain = Src {
-            place: Place::None,
+            location: SourceLocation::None,
             ty: source.ty,
             negate: source.negate,
             abs: source.abs,
@@ -143,13 +161,13 @@ impl Src {
                 Region { vstride: Region::VXH, width, .. } => (n / usize::from(width.max(1))) as u8,
                 _ => 0,
             });
-            let place = Place::Indirect {
+            let location = SourceLocation::Indirect {
                 word: indirect.subregister,
                 offset: indirect.offset,
                 rows: Box::new(rows),
                 steps: Box::new(steps),
             };
-            return Ok(Src { place, ..plain });
+            return Ok(Src { location, ..plain });
         }
         let base = file::offset_of(source.register)
             .ok_or_else(|| format!("no register {:?}", source.register))?
@@ -160,35 +178,35 @@ impl Src {
         if is_grf && last > GRF_BYTES || last > file::FILE_BYTES {
             return Err("a source region goes beyond the last register".into());
         }
-        let place = if used.iter().all(|s| *s == 0) {
-            Place::Scalar(base)
+        let location = if used.iter().all(|s| *s == 0) {
+            SourceLocation::Scalar(base)
         } else if used.iter().enumerate().all(|(n, s)| usize::from(*s) == n * size) {
-            Place::Packed(base)
+            SourceLocation::Packed(base)
         } else {
-            Place::Scattered(Box::new(steps.map(|s| base as u16 + s)))
+            SourceLocation::Scattered(Box::new(steps.map(|s| base as u16 + s)))
         };
         let reads = used.iter().fold(0, |set, s| {
             let at = base + usize::from(*s);
             set | grf_mask(at, at + size)
         });
-        Ok(Src { place, reads, ..plain })
+        Ok(Src { location, reads, ..plain })
     }
 
-    /// Does it have a modifier?
+    /// Whether it has a source modifier.
     pub fn modified(&self) -> bool {
         self.negate || self.abs
     }
 
-    /// Is it there?
+    /// Whether there is an operand.
     pub fn is_some(&self) -> bool {
-        self.place != Place::None
+        self.location != SourceLocation::None
     }
 
-    /// Does it touch the accumulators?
+    /// Whether it is an explicit accumulator operand.
     pub fn is_accumulator(&self) -> bool {
-        let at = match &self.place {
-            Place::Packed(at) | Place::Scalar(at) => *at,
-            Place::Scattered(offsets) => usize::from(offsets[0]),
+        let at = match &self.location {
+            SourceLocation::Packed(at) | SourceLocation::Scalar(at) => *at,
+            SourceLocation::Scattered(offsets) => usize::from(offsets[0]),
             _ => return false,
         };
         is_accumulator(at)
@@ -196,15 +214,15 @@ impl Src {
 
     /// Byte offset of the first element of a direct operand.
     pub fn offset(&self) -> Option<usize> {
-        match &self.place {
-            Place::Packed(at) | Place::Scalar(at) => Some(*at),
-            Place::Scattered(offsets) => Some(usize::from(offsets[0])),
+        match &self.location {
+            SourceLocation::Packed(at) | SourceLocation::Scalar(at) => Some(*at),
+            SourceLocation::Scattered(offsets) => Some(usize::from(offsets[0])),
             _ => None,
         }
     }
 }
 
-/// Is a byte of the file in an accumulator?
+/// Whether an offset in the register file is in an accumulator.
 pub fn is_accumulator(offset: usize) -> bool {
     (file::ACCUMULATOR..file::FLAG).contains(&offset)
 }
@@ -236,7 +254,7 @@ fn steps(source: &Source, mode: AccessMode, ternary: bool) -> [u16; MAX_LANES] {
 
 impl Dst {
     /// Resolves a destination of an instruction with `lanes` channels.
-    pub fn resolve(destination: &Destination, lanes: usize) -> Result<Dst, Refused> {
+    pub fn resolve(destination: &Destination, lanes: usize) -> Result<Dst, OperandError> {
         let ty = destination.ty;
         let size = ty.size() as usize;
         let stride = size * usize::from(destination.hstride.max(1));
@@ -259,13 +277,13 @@ impl Dst {
         Ok(Dst { target: Target::Direct { offset, stride }, ty, writes })
     }
 
-    /// Is it an accumulator?
+    /// Whether it is an accumulator.
     pub fn is_accumulator(&self) -> bool {
         matches!(self.target, Target::Direct { offset, .. } if is_accumulator(offset))
     }
 }
 
-/// The low `bits` bits set.
+/// A value with the low `bits` bits set.
 pub fn low_bits(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
@@ -287,7 +305,7 @@ fn packed_float(bits: u64, n: usize) -> u64 {
     sign | ((byte >> 4 & 7) + 127 - 3) << 23 | (byte & 0xf) << 19
 }
 
-/// An element that the host computes with.
+/// A host type of elements.
 pub trait Lane: bytemuck::Pod + PartialEq + Default {
     /// The low bits of a constant.
     fn from_bits(bits: u64) -> Self;
@@ -317,20 +335,20 @@ lanes! {
     f64 = |bits| f64::from_bits(bits);
 }
 
-/// Loads the elements of a direct operand as they are, without modifiers.
+/// Loads the elements of a direct operand, without applying modifiers.
 #[inline(always)]
 pub fn load<T: Lane, const N: usize>(file: &File, src: &Src) -> [T; N] {
     let size = size_of::<T>();
-    match &src.place {
-        Place::Packed(at) => bytemuck::pod_read_unaligned(&file[*at..*at + N * size]),
-        Place::Scalar(at) => [bytemuck::pod_read_unaligned(&file[*at..*at + size]); N],
-        Place::Constant(bits) => [T::from_bits(*bits); N],
-        Place::Constants(constants) => std::array::from_fn(|n| T::from_bits(constants[n])),
-        Place::Scattered(offsets) => std::array::from_fn(|n| {
+    match &src.location {
+        SourceLocation::Packed(at) => bytemuck::pod_read_unaligned(&file[*at..*at + N * size]),
+        SourceLocation::Scalar(at) => [bytemuck::pod_read_unaligned(&file[*at..*at + size]); N],
+        SourceLocation::Constant(bits) => [T::from_bits(*bits); N],
+        SourceLocation::Constants(constants) => std::array::from_fn(|n| T::from_bits(constants[n])),
+        SourceLocation::Scattered(offsets) => std::array::from_fn(|n| {
             let at = usize::from(offsets[n]);
             bytemuck::pod_read_unaligned(&file[at..at + size])
         }),
-        Place::Indirect { .. } | Place::None => [T::default(); N],
+        SourceLocation::Indirect { .. } | SourceLocation::None => [T::default(); N],
     }
 }
 
@@ -360,7 +378,7 @@ pub fn store<T: Lane, const N: usize>(file: &mut File, target: Target, mask: u32
     }
 }
 
-/// All of `lanes` channels.
+/// The mask of all of `lanes` channels.
 #[inline(always)]
 pub const fn full_mask(lanes: usize) -> u32 {
     u32::MAX >> (32 - lanes)

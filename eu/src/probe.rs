@@ -1,24 +1,24 @@
-//! Somebody who watches the execution of threads.
+//! Observation of the execution of threads.
 
 use super::op::Op;
 use super::run::Context;
 use super::thread::Thread;
 
-/// Is shown what a work-group executes, in the order in which it is executed. The engine is compiled for each
-/// implementation, so that not watching costs nothing.
+/// Called for everything that a work-group executes, in order. The interpreter is monomorphised for each
+/// implementation, so that [`NoProbe`] has no cost.
 pub trait Probe {
-    /// A work-group of so many threads begins.
+    /// A work-group begins.
     fn group(&mut self, threads: u32);
 
-    /// A thread is about to execute its instruction at `thread.ip` for the lanes in `mask`; bit 0 is the
-    /// instruction's first lane. A `wait` is shown each time that it is tried.
+    /// A thread is about to execute the instruction at `thread.ip` for the lanes in `mask`, whose bit 0 is
+    /// the instruction's first lane. Called for each attempt to execute a `wait`.
     fn instruction(&mut self, context: &mut Context<'_>, thread: &mut Thread, op: &Op, mask: u32);
 
     /// All threads have arrived at the work-group's barrier.
     fn barrier_opens(&mut self);
 }
 
-/// Nobody.
+/// Observes nothing.
 pub struct NoProbe;
 
 impl Probe for NoProbe {

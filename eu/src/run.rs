@@ -1,4 +1,4 @@
-//! Executing work-groups.
+//! The interpreter: executes work-groups.
 
 use super::file::{self, CHANNEL_ENABLE, CONTROL, IP, NOTIFICATION, STATE, TIMESTAMP, dword, set_dword};
 use super::flow;
@@ -13,37 +13,38 @@ use crate::dispatch::{CancelFlag, GroupStatistics, HardwareThread, Launch};
 use crate::fault::{Fault, Reason};
 use crate::memory::{AddressSpace, Cursor};
 
-/// After how many instructions of a thread the cancel flag is looked at.
+/// Number of instructions of a thread after which the cancel flag is checked.
 const CANCEL_INTERVAL: u64 = 4096;
 
-/// How many instructions a thread of a group runs before the others get their turn: one may wait in a loop
-/// for what another does (independent forward progress of sub-groups), which is rare enough that few groups
-/// ever come to this. Once a thread has run for as long, all get short turns: it does wait.
-const SLICE: u64 = 1 << 20;
+/// Number of instructions after which a thread is preempted, so that the others of its group make progress:
+/// it may be spinning on memory that another is to write (independent forward progress of sub-groups). Once
+/// this has happened in a group, its time slices are short, as a thread probably spins.
+const TIME_SLICE: u64 = 1 << 20;
 
-/// What a host thread keeps from group to group: registers and shared local memory.
+/// The interpreter's state on one host thread, kept from group to group: threads with their registers, shared
+/// local memory, and address lookup caches.
 pub struct Worker {
     device: &'static Device,
-    /// First hardware thread that is ours.
+    /// First of its hardware thread slots.
     first_slot: u32,
     pub(super) threads: Vec<Thread>,
     local: Vec<u8>,
     cursors: Vec<Cursor>,
-    /// A thread has waited in a loop for another.
+    /// See [`Worker::spun`].
     spun: bool,
 }
 
 impl Worker {
-    /// A worker whose threads run in the hardware thread slots from `first_slot` on. A thread that begins
-    /// takes the first one behind those that wait or are interrupted, so that a group uses one slot, or up to
-    /// as many as it has threads.
+    /// A worker whose threads run in the hardware thread slots from `first_slot` on. A new thread takes the
+    /// first slot after those of suspended threads, so that a group uses between one slot and as many as it
+    /// has threads.
     pub fn new(device: &'static Device, first_slot: u32) -> Worker {
         let (threads, local, cursors) = (Vec::new(), Vec::new(), Vec::new());
         Worker { device, first_slot, threads, local, cursors, spun: false }
     }
 
-    /// Has a thread of the last group waited in a loop for what another did, as it seems? It ran in vain for
-    /// all of its first turn, and was through at once when the others had had theirs.
+    /// Whether a thread of the last group seems to have spun on memory that another one wrote: it used up its
+    /// first time slice, and left the loop in the next one, after the others had run.
     pub fn spun(&self) -> bool {
         self.spun
     }
@@ -52,11 +53,11 @@ impl Worker {
 /// The barrier of a work-group.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Barrier {
-    /// Threads that have sent the barrier message since it last opened.
+    /// Number of threads that have sent the barrier message since the barrier was last released.
     pub arrived: u32,
 }
 
-/// The surroundings of a work-group's threads.
+/// The state that the threads of a work-group share.
 pub struct Context<'a> {
     /// The launch.
     pub launch: &'a Launch,
@@ -64,23 +65,23 @@ pub struct Context<'a> {
     pub memory: &'a AddressSpace,
     /// Shared local memory.
     pub local: &'a mut [u8],
-    /// One cursor into the address space for each instruction.
+    /// Cursors into the address space, one per instruction.
     pub cursors: &'a mut [Cursor],
     /// Cursor for surface states.
     pub state_cursor: Cursor,
     /// The barrier.
     pub barrier: Barrier,
-    /// Refuse what the hardware leaves undefined.
+    /// Strict mode: refuse what the hardware leaves undefined.
     pub strict: bool,
     /// The device that executes.
     pub device: &'static Device,
     cancel: &'a CancelFlag,
-    /// How many instructions a thread may run before the others get their turn.
-    slice: u64,
+    /// Number of instructions after which a thread is preempted.
+    time_slice: u64,
 }
 
 impl<'a> Context<'a> {
-    /// The surroundings of a work-group that begins. `cursors` are as many as the kernel has instructions.
+    /// The state of a new work-group. There is one element of `cursors` for each instruction of the kernel.
     pub fn new(
         kernel: &Kernel,
         launch: &'a Launch,
@@ -100,7 +101,7 @@ impl<'a> Context<'a> {
             strict: kernel.is_strict(),
             device,
             cancel,
-            slice: SLICE,
+            time_slice: TIME_SLICE,
         }
     }
 }
@@ -108,7 +109,8 @@ impl<'a> Context<'a> {
 /// Executes all threads of a work-group.
 ///
 /// # Errors
-/// Page faults, what strict mode refuses, what is not simulated, cancellation; with the place.
+/// Page faults, violations of strict mode's rules, unsupported features, cancellation; each with its
+/// location.
 pub fn run_group(
     kernel: &Kernel,
     launch: &Launch,
@@ -120,7 +122,7 @@ pub fn run_group(
     run_group_from(kernel, launch, group, memory, worker, cancel, &mut NoProbe, |_| ())
 }
 
-/// As [`run_group`], and shows `probe` every instruction.
+/// As [`run_group`], and calls `probe` for every instruction.
 ///
 /// # Errors
 /// As [`run_group`].
@@ -160,7 +162,7 @@ pub(super) fn run_group_from<P: Probe>(
     let count = launch.threads_per_group();
     probe.group(count);
     let mut total = GroupStatistics::default();
-    // Threads that wait stay in `threads[..waiting]`; the next one to start takes the place after them.
+    // Suspended threads are in `threads[..waiting]`; the next one to start uses the element after them.
     let mut waiting = 0;
     for number in 0..count {
         if worker.threads.len() == waiting {
@@ -179,7 +181,7 @@ pub(super) fn run_group_from<P: Probe>(
         } else {
             waiting += 1;
         }
-        open_barrier(&mut context, &mut worker.threads[..waiting], count, probe);
+        release_barrier(&mut context, &mut worker.threads[..waiting], count, probe);
     }
     let mut left = waiting as u32;
     let mut second_turn = true;
@@ -187,19 +189,19 @@ pub(super) fn run_group_from<P: Probe>(
         let mut progress = false;
         for n in 0..waiting {
             let thread = &mut worker.threads[n];
-            let interrupted = thread.status == Status::Ready && thread.statistics.instructions >= SLICE;
-            if thread.status == Status::Waiting && notified(kernel, thread) {
+            let interrupted = thread.status == Status::Ready && thread.statistics.instructions >= TIME_SLICE;
+            if thread.status == Status::Waiting && is_notified(kernel, thread) {
                 thread.status = Status::Ready;
             }
             if thread.status != Status::Ready {
                 continue;
             }
             progress = true;
-            // Its turns may all be too short for it to look itself: it waits again and again.
+            // Checked here as well, since its time slices may all be too short for the check in `execute`.
             if cancel.is_set() {
                 let mut fault = Fault::new(Reason::Cancelled);
                 fault.group = Some(group);
-                return Err(at(kernel, fault, thread.number, thread.ip));
+                return Err(locate_fault(kernel, fault, thread.number, thread.ip));
             }
             run_thread(kernel, &mut context, thread, group, probe)?;
             worker.spun |= second_turn && interrupted && thread.status != Status::Ready;
@@ -207,14 +209,14 @@ pub(super) fn run_group_from<P: Probe>(
                 total += thread.statistics;
                 left -= 1;
             }
-            open_barrier(&mut context, &mut worker.threads[..waiting], count, probe);
+            release_barrier(&mut context, &mut worker.threads[..waiting], count, probe);
         }
         second_turn = false;
         if !progress {
             let thread = worker.threads[..waiting].iter().find(|t| t.status == Status::Waiting);
-            let fault = never_opens(left, count, group);
+            let fault = barrier_deadlock(left, count, group);
             return Err(match thread {
-                Some(t) => at(kernel, fault, t.number, t.ip),
+                Some(t) => locate_fault(kernel, fault, t.number, t.ip),
                 None => fault,
             });
         }
@@ -222,8 +224,8 @@ pub(super) fn run_group_from<P: Probe>(
     Ok(total)
 }
 
-/// Opens the barrier when all threads have arrived: notification counter 0 of each is incremented.
-fn open_barrier<P: Probe>(context: &mut Context<'_>, threads: &mut [Thread], count: u32, probe: &mut P) {
+/// Releases the barrier when all threads have arrived: increments notification counter 0 of each.
+fn release_barrier<P: Probe>(context: &mut Context<'_>, threads: &mut [Thread], count: u32, probe: &mut P) {
     if context.barrier.arrived < count {
         return;
     }
@@ -235,20 +237,20 @@ fn open_barrier<P: Probe>(context: &mut Context<'_>, threads: &mut [Thread], cou
     }
 }
 
-/// Has the counter been incremented that a thread waits for?
-fn notified(kernel: &Kernel, thread: &Thread) -> bool {
+/// Whether the notification counter that a thread waits for is not 0.
+fn is_notified(kernel: &Kernel, thread: &Thread) -> bool {
     match kernel.ops()[thread.ip].action {
         Action::Wait(number) => dword(&thread.file, counter(number)) > 0,
         _ => false,
     }
 }
 
-/// Where a notification counter is in a thread's registers.
+/// Offset of a notification counter in the register file.
 fn counter(number: u8) -> usize {
     NOTIFICATION + usize::from(number) * 4
 }
 
-/// Executes a thread until it ends or has to wait, or has had its turn.
+/// Executes a thread until it ends, waits, or has used up its time slice.
 fn run_thread<P: Probe>(
     kernel: &Kernel,
     context: &mut Context<'_>,
@@ -258,25 +260,26 @@ fn run_thread<P: Probe>(
 ) -> Result<(), Fault> {
     execute(kernel, context, thread, probe).map_err(|mut trap| {
         trap.group = Some(group);
-        at(kernel, *trap, thread.number, thread.ip)
+        locate_fault(kernel, *trap, thread.number, thread.ip)
     })
 }
 
-/// A fault of a thread at an instruction.
-pub fn at(kernel: &Kernel, mut fault: Fault, thread: u32, instruction: usize) -> Fault {
+/// Adds thread and instruction to a fault.
+pub fn locate_fault(kernel: &Kernel, mut fault: Fault, thread: u32, instruction: usize) -> Fault {
     fault.thread = Some(thread);
-    kernel.place(fault, instruction)
+    kernel.locate(fault, instruction)
 }
 
-/// The fault of a work-group of which `left` threads wait.
-pub fn never_opens(left: u32, count: u32, group: [u32; 3]) -> Fault {
+/// The fault of a work-group in which `left` of `count` threads wait at a barrier that the others have not
+/// reached.
+pub fn barrier_deadlock(left: u32, count: u32, group: [u32; 3]) -> Fault {
     let mut fault =
         Fault::illegal(format!("{left} of {count} threads wait for a barrier that the others never reach"));
     fault.group = Some(group);
     fault
 }
 
-/// Executes the instruction at which a thread is, which is no branch and no `wait`, and nothing else.
+/// Executes one instruction of a thread, which must be neither a branch nor a `wait`.
 ///
 /// # Errors
 /// As [`run_group`].
@@ -288,7 +291,7 @@ pub fn run_one(
 ) -> Result<(), Fault> {
     let done = match kernel.ops().get(thread.ip) {
         None | Some(Op { action: Action::Branch(_) | Action::Wait(_), .. }) => {
-            Err(Box::new(Fault::unsupported("an instruction that cannot be executed alone")))
+            Err(Box::new(Fault::unsupported("a branch or wait as a single instruction")))
         }
         Some(op) => {
             thread.next = thread.ip + 1;
@@ -299,7 +302,7 @@ pub fn run_one(
     };
     done.map_err(|mut trap| {
         trap.group = Some(group);
-        at(kernel, *trap, thread.number, thread.ip)
+        locate_fault(kernel, *trap, thread.number, thread.ip)
     })
 }
 
@@ -311,7 +314,7 @@ fn execute<P: Probe>(
 ) -> Result<(), Trap> {
     let ops = kernel.ops();
     let mut budget = CANCEL_INTERVAL;
-    let end = thread.statistics.instructions + context.slice;
+    let end = thread.statistics.instructions + context.time_slice;
     while thread.status == Status::Ready {
         let Some(op) = ops.get(thread.ip) else {
             return Err(Box::new(Fault::illegal("the thread runs beyond the end of the code")));
@@ -333,8 +336,8 @@ fn execute<P: Probe>(
             if context.cancel.is_set() {
                 return Err(Box::new(Fault::new(Reason::Cancelled)));
             }
-            if thread.statistics.instructions >= end && takes_turns(context.launch) {
-                context.slice = CANCEL_INTERVAL;
+            if thread.statistics.instructions >= end && can_interleave(context.launch) {
+                context.time_slice = CANCEL_INTERVAL;
                 return Ok(());
             }
         }
@@ -342,9 +345,9 @@ fn execute<P: Probe>(
     Ok(())
 }
 
-/// May threads of the group be under way at the same time? Then each is in a slot of its own, which needs
-/// scratch memory if the launch has some.
-fn takes_turns(launch: &Launch) -> bool {
+/// Whether threads of the group may be preempted. Each then needs its own slot, with scratch memory if the
+/// launch has any.
+fn can_interleave(launch: &Launch) -> bool {
     let threads = launch.threads_per_group();
     threads > 1 && launch.scratch.is_none_or(|scratch| threads <= scratch.slots)
 }
@@ -365,7 +368,7 @@ fn step(
             }
             let undefined = check_written(context, thread, op, mask)?;
             if op.special {
-                refresh(context, thread, op);
+                update_computed_registers(context, thread, op);
                 execute(thread, op, mask)?;
                 thread.float = FloatMode::of_control(dword(&thread.file, CONTROL));
             } else {
@@ -401,10 +404,10 @@ fn step(
     }
 }
 
-/// Strict mode: all registers that an instruction reads have been written. A write for which no channel was
-/// enabled counts: a wider instruction that reads the result reads what belongs to channels that do not run
-/// either. A plain copy of what has not been written is no use of it; the result are the registers that it
-/// leaves as if they were not written either.
+/// Strict mode: checks that all registers that an instruction reads have been written. A write with an empty
+/// mask counts, since the elements that it left unwritten belong to channels that do not run. A plain copy of
+/// unwritten registers is allowed; the result is the bit set of destination registers that are then unwritten
+/// as well.
 #[inline(always)]
 fn check_written(context: &Context<'_>, thread: &Thread, op: &Op, mask: u32) -> Result<u128, Trap> {
     if context.strict {
@@ -430,8 +433,8 @@ fn unwritten(register: usize) -> Trap {
     Box::new(Fault::illegal(format!("g{register} is read but has never been written")))
 }
 
-/// Gives the registers that are computed when they are read their values.
-fn refresh(context: &Context<'_>, thread: &mut Thread, op: &Op) {
+/// Updates the architecture registers that are computed when they are read.
+fn update_computed_registers(context: &Context<'_>, thread: &mut Thread, op: &Op) {
     let place = HardwareThread::of_slot(context.device, thread.slot);
     let state = place.thread | place.eu << 8 | place.subslice << 12 | place.slice << 14;
     let cycles = thread.statistics.cycles;

@@ -23,21 +23,21 @@ pub mod control {
     pub const DENORMALS_16: u32 = 1 << 10;
 }
 
-/// How floating-point instructions compute, from `cr0`.
+/// The floating-point mode, from `cr0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct FloatMode {
     /// Rounding.
     pub rounding: Rounding,
-    /// Denormals of `HF` are zeros.
+    /// Flush denormals of `HF` to zero.
     pub flush_16: bool,
-    /// Denormals of `F` are zeros.
+    /// Flush denormals of `F` to zero.
     pub flush_32: bool,
-    /// Denormals of `DF` are zeros.
+    /// Flush denormals of `DF` to zero.
     pub flush_64: bool,
 }
 
 impl FloatMode {
-    /// The mode that `cr0.0` says.
+    /// Decodes `cr0.0`.
     pub fn of_control(cr0: u32) -> FloatMode {
         FloatMode {
             rounding: match cr0 >> control::ROUNDING_SHIFT & 3 {
@@ -52,14 +52,14 @@ impl FloatMode {
         }
     }
 
-    /// Does `F` arithmetic round as the host does?
+    /// Whether `F` arithmetic rounds as the host does.
     #[inline(always)]
     pub fn rounds_as_host(self) -> bool {
         matches!(self.rounding, Rounding::NearestEven)
     }
 }
 
-/// What a thread is doing.
+/// The state of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// Can execute.
@@ -70,39 +70,39 @@ pub enum Status {
     Ended,
 }
 
-/// Integer accumulators have more bits than their registers show: for each word of the registers, the whole
-/// value of the element that begins there.
+/// The integer accumulators, which have more bits than their registers show: for each word of the registers,
+/// the full value of the element that begins there.
 pub type WideAccumulator = [i64; file::ACCUMULATORS * 16];
 
 /// One EU thread.
 pub struct Thread {
-    /// All registers.
+    /// The register file.
     pub file: Box<File>,
-    /// The instruction being executed, as an index.
+    /// Index of the current instruction.
     pub ip: usize,
-    /// The instruction after it.
+    /// Index of the next instruction.
     pub next: usize,
     /// Enabled channels.
     pub active: u32,
-    /// Channels that wait for the thread at another instruction.
+    /// Channels that are parked at another instruction.
     pub parked: u32,
-    /// Where each of them waits.
+    /// The instruction at which each of them is parked.
     pub parked_at: [u32; 32],
     /// Channels that it was dispatched with.
     pub dispatch_mask: u32,
-    /// General registers that have been written.
+    /// Bit set of general registers that have been written.
     pub written: u128,
-    /// How `cr0` says to compute.
+    /// Floating-point mode.
     pub float: FloatMode,
     /// See [`WideAccumulator`].
     pub wide_accumulator: Box<WideAccumulator>,
-    /// What it is doing.
+    /// State.
     pub status: Status,
     /// Number within the work-group.
     pub number: u32,
-    /// Hardware thread.
+    /// Hardware thread slot.
     pub slot: u32,
-    /// What it has executed.
+    /// Counts of what it has executed.
     pub statistics: GroupStatistics,
 }
 
@@ -128,10 +128,10 @@ impl Default for Thread {
 }
 
 impl Thread {
-    /// Makes it a new thread of a launch, at instruction 0. The general registers keep what the thread before
-    /// left there, as the hardware's do.
+    /// Starts a new thread of a launch, at instruction 0. General registers outside of the payload keep the
+    /// values of the previous thread, as on hardware.
     ///
-    /// `id` is the number of the hardware thread in `slot`.
+    /// `id` is the number (FFTID) of the hardware thread in `slot`.
     pub fn start(&mut self, launch: &Launch, group: [u32; 3], number: u32, slot: u32, id: u32) {
         launch.write_payload(group, number, id, &mut self.file[..file::GRF_BYTES]);
         self.file[file::NULL..].fill(0);
@@ -151,7 +151,7 @@ impl Thread {
         self.statistics = GroupStatistics { threads: 1, ..GroupStatistics::default() };
     }
 
-    /// Forgets what an earlier thread has left in the accumulators.
+    /// Clears the accumulators.
     pub fn clear_accumulators(&mut self) {
         self.file[file::ACCUMULATOR..file::FLAG].fill(0);
         self.wide_accumulator.fill(0);
@@ -163,7 +163,7 @@ impl Thread {
         bytemuck::pod_read_unaligned(&self.file[FLAG..FLAG + 8])
     }
 
-    /// Sets the flag bits in `mask` from `first` on to those of `bits`.
+    /// Sets the flag bits from `first` on that `mask` enables to those of `bits`.
     #[inline(always)]
     pub fn set_flags(&mut self, first: u8, mask: u32, bits: u32) {
         let mask = u64::from(mask) << first;
@@ -178,7 +178,7 @@ impl Thread {
         if op.no_mask { all } else { self.active >> op.channel & all }
     }
 
-    /// The channels for which an instruction executes.
+    /// The channels for which an instruction is executed; bit 0 is its first channel.
     #[inline(always)]
     pub fn mask(&self, op: &Op) -> u32 {
         let enabled = self.enabled(op);
@@ -244,7 +244,7 @@ impl Thread {
         }
     }
 
-    /// Sends channels (bit 0: channel 0 of the thread) to wait at an instruction.
+    /// Parks channels (bit 0: channel 0 of the thread) at an instruction.
     pub fn park(&mut self, channels: u32, at: usize) {
         let mut left = channels;
         while left != 0 {
@@ -255,7 +255,7 @@ impl Thread {
         self.parked |= channels;
     }
 
-    /// Enables the channels that wait at the current instruction.
+    /// Enables the channels that are parked at the current instruction.
     pub fn unpark(&mut self) {
         let mut left = self.parked;
         while left != 0 {
@@ -268,16 +268,22 @@ impl Thread {
         self.parked &= !self.active;
     }
 
-    /// Does a channel wait at an instruction?
+    /// Whether a channel is parked at an instruction.
     pub fn has_parked_at(&self, at: usize) -> bool {
         (0..32).any(|c| self.parked >> c & 1 != 0 && self.parked_at[c] as usize == at)
     }
 }
 
-/// What a conditional modifier asks about a result, by the signs that the hardware's flags give it
-/// (Volume 7, "Assigning Conditional Modifiers").
+/// Whether a conditional modifier holds for a result with these properties (Volume 7, "Assigning Conditional
+/// Modifiers").
 #[inline(always)]
-pub fn holds(condition: Condition, zero: bool, negative: bool, unordered: bool, overflow: bool) -> bool {
+pub fn condition_holds(
+    condition: Condition,
+    zero: bool,
+    negative: bool,
+    unordered: bool,
+    overflow: bool,
+) -> bool {
     match condition {
         Condition::Equal => zero,
         Condition::NotEqual => !zero,

@@ -1,4 +1,4 @@
-//! Elements as values, exact, for the general path: conversion from and to every type.
+//! Exact values of elements, for the general path, and their conversion from and to all types.
 
 use gencl_isa::Type;
 
@@ -6,8 +6,8 @@ use super::float::{flush_16, flush_32, flush_64, from_f16, integer_to_f64, integ
 use super::operand::low_bits;
 use super::thread::FloatMode;
 
-/// An element's value. A float that is the result of an operation on `HF` or `F` may be rounded to odd (see
-/// [`super::float`]) until it is converted.
+/// The value of an element. Results of operations on `HF` or `F` are rounded to odd (see [`super::float`])
+/// until they are converted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
     /// Of an integer type.
@@ -51,7 +51,7 @@ impl Value {
         }
     }
 
-    /// The value as an integer; floats are truncated, NaN is 0, what is too large becomes the largest.
+    /// The value as an integer; floats are truncated and saturated, NaN is 0.
     pub fn integer(self) -> i128 {
         match self {
             Value::Integer(value) => value,
@@ -59,12 +59,12 @@ impl Value {
         }
     }
 
-    /// Is it NaN?
+    /// Whether it is NaN.
     pub fn is_nan(self) -> bool {
         matches!(self, Value::Float(value) if value.is_nan())
     }
 
-    /// Below zero?
+    /// Whether it is less than zero.
     pub fn is_negative(self) -> bool {
         match self {
             Value::Integer(value) => value < 0,
@@ -80,7 +80,7 @@ impl Value {
         }
     }
 
-    /// Without its sign.
+    /// Its absolute value.
     pub fn absolute(self) -> Value {
         match self {
             Value::Integer(value) => Value::Integer(value.abs()),
@@ -96,9 +96,9 @@ impl Value {
         }
     }
 
-    /// The bits of the value in a type: floats are rounded by `mode`, and to integers truncated and
-    /// limited to the type's range (Volume 7, "Float to Integer"); integers wrap unless `saturate`;
-    /// floats are limited to 0..1 with `saturate`, NaN becoming 0.
+    /// Converts to a type. Floats are rounded by `mode`; to integer types they are truncated and limited to
+    /// the type's range (Volume 7, "Float to Integer"). Integers wrap unless `saturate`. With `saturate`,
+    /// floats are limited to 0..1, and NaN becomes 0.
     pub fn to_bits(self, ty: Type, saturate: bool, mode: FloatMode) -> u64 {
         if ty.is_float() {
             return self.to_float_bits(ty, saturate, mode);
@@ -132,7 +132,7 @@ impl Value {
         }
     }
 
-    /// Does the value not fit into a type?
+    /// Whether the value is out of the range of a type.
     pub fn overflows(self, ty: Type) -> bool {
         match self {
             Value::Integer(value) if !ty.is_float() => {
@@ -145,7 +145,7 @@ impl Value {
     }
 }
 
-/// The smallest and the largest number of an integer type.
+/// The smallest and the largest value of an integer type.
 pub fn integer_range(ty: Type) -> (i128, i128) {
     let bits = ty.size() * 8;
     if ty.is_signed() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }

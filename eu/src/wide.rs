@@ -1,60 +1,60 @@
-//! Floating-point numbers whose exponent has no bounds, with an exact multiply-add: what the macros for IEEE
-//! division and square roots compute with.
+//! Floating-point numbers with an unbounded exponent and an exact multiply-add, for the macros of IEEE
+//! division and square roots.
 
 use gencl_isa::Type;
 
 use crate::dispatch::Rounding;
 
-/// Bits of a mantissa and the smallest and largest exponent of its leading bit, of a normal number.
+/// A floating-point format.
 #[derive(Clone, Copy, Debug)]
-pub struct Format {
-    /// With the leading bit.
+pub struct FloatFormat {
+    /// Bits of the mantissa, including the leading bit.
     pub precision: u32,
-    /// Of the smallest normal number.
+    /// Exponent of the leading bit of the smallest normal number.
     pub minimum: i32,
-    /// Of the largest number.
+    /// Exponent of the leading bit of the largest number.
     pub maximum: i32,
 }
 
-impl Format {
+impl FloatFormat {
     /// The format of a type; the macros have `F` and `DF` only.
-    pub fn of(ty: Type) -> Format {
+    pub fn of(ty: Type) -> FloatFormat {
         match ty {
-            Type::DF => Format { precision: 53, minimum: -1022, maximum: 1023 },
-            _ => Format { precision: 24, minimum: -126, maximum: 127 },
+            Type::DF => FloatFormat { precision: 53, minimum: -1022, maximum: 1023 },
+            _ => FloatFormat { precision: 24, minimum: -126, maximum: 127 },
         }
     }
 }
 
-/// A number that is neither infinite nor NaN: `mantissa * 2^exponent`.
+/// A finite number: `mantissa * 2^exponent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wide {
-    /// Below zero.
+pub struct WideFloat {
+    /// The sign.
     pub negative: bool,
-    /// Its leading bit is bit 63, or it is 0.
+    /// Normalised so that bit 63 is set, or 0.
     pub mantissa: u64,
-    /// Of the mantissa's bit 0.
+    /// Exponent of the mantissa's bit 0.
     pub exponent: i32,
 }
 
-impl Wide {
+impl WideFloat {
     /// A finite `f64`.
-    pub fn from_f64(value: f64) -> Wide {
+    pub fn from_f64(value: f64) -> WideFloat {
         let bits = value.to_bits();
         let (field, fraction) = ((bits >> 52 & 0x7ff) as i32, bits & ((1 << 52) - 1));
         let (mantissa, exponent) =
             if field == 0 { (fraction, -1074) } else { (fraction | 1 << 52, field - 1075) };
         let shift = mantissa.leading_zeros() % 64;
-        Wide {
+        WideFloat {
             negative: value.is_sign_negative(),
             mantissa: mantissa << shift,
             exponent: exponent - shift as i32,
         }
     }
 
-    /// Times a power of two.
-    pub fn scaled(self, power: i32) -> Wide {
-        Wide { exponent: self.exponent + power, ..self }
+    /// The number times `2^power`.
+    pub fn scaled(self, power: i32) -> WideFloat {
+        WideFloat { exponent: self.exponent + power, ..self }
     }
 
     /// The exponent of the leading bit.
@@ -63,7 +63,7 @@ impl Wide {
     }
 
     /// The product.
-    fn times(self, other: Wide) -> Exact {
+    fn times(self, other: WideFloat) -> Exact {
         let product = u128::from(self.mantissa) * u128::from(other.mantissa);
         Exact {
             negative: self.negative != other.negative,
@@ -72,14 +72,14 @@ impl Wide {
         }
     }
 
-    /// `a + b * c`, of which the last bit stands for all that are lost: rounding it once more to a format is
-    /// right. The rounding is for the sign of a zero.
-    pub fn multiply_add(a: Wide, b: Wide, c: Wide, rounding: Rounding) -> Wide {
+    /// `a + b * c`, rounded to odd, so that rounding the result to a format is correct. `rounding` determines
+    /// the sign of a zero.
+    pub fn multiply_add(a: WideFloat, b: WideFloat, c: WideFloat, rounding: Rounding) -> WideFloat {
         a.exact().plus(b.times(c), rounding).to_odd()
     }
 
     /// Rounded to `precision` bits.
-    pub fn rounded(self, precision: u32, rounding: Rounding) -> Wide {
+    pub fn rounded(self, precision: u32, rounding: Rounding) -> WideFloat {
         self.exact().rounded(precision, rounding)
     }
 
@@ -87,16 +87,16 @@ impl Wide {
         Exact { negative: self.negative, mantissa: u128::from(self.mantissa), exponent: self.exponent }
     }
 
-    /// The nearest number of a format as `f64`, which holds all of them: denormals have fewer bits, what is
-    /// too large becomes infinity or the largest number.
-    pub fn to_format(self, format: Format, rounding: Rounding) -> f64 {
+    /// Rounds to a format, as an `f64`: denormals have fewer bits, an overflow becomes infinity or the
+    /// largest number.
+    pub fn to_format(self, format: FloatFormat, rounding: Rounding) -> f64 {
         let sign = if self.negative { -1.0 } else { 1.0 };
-        // Whatever its exponent is.
+        // A zero may have any exponent.
         if self.mantissa == 0 {
             return sign * 0.0;
         }
         let missing = (format.minimum - self.magnitude()).max(0) as u32;
-        // A number below half of the smallest denormal keeps one bit, to be rounded by hand.
+        // Numbers below the smallest denormal round to it or to zero.
         let smallest = power_of_two(format.minimum - format.precision as i32 + 1);
         if missing >= format.precision {
             let half = self.magnitude() == format.minimum - format.precision as i32;
@@ -135,18 +135,18 @@ struct Exact {
     exponent: i32,
 }
 
-/// Where the leading bit of a term is put before an addition: one bit is left for the carry.
+/// Position of the leading bit of a term in an addition, which leaves one bit for the carry.
 const TERM_BITS: u32 = 126;
 
 impl Exact {
-    /// The leading bit at [`TERM_BITS`]. Terms have at most 106 bits that are not zero.
+    /// Shifts the leading bit to [`TERM_BITS`]. Terms have at most 106 significant bits.
     fn aligned(self) -> Exact {
         let shift = TERM_BITS as i32 - (127 - self.mantissa.leading_zeros() as i32);
         let mantissa = if shift >= 0 { self.mantissa << shift } else { self.mantissa >> -shift };
         Exact { mantissa, exponent: self.exponent - shift, ..self }
     }
 
-    /// The sum; bits that are lost remain as one that is set.
+    /// The sum; lost bits set the lowest one (sticky bit).
     fn plus(self, other: Exact, rounding: Rounding) -> Exact {
         if self.mantissa == 0 && other.mantissa == 0 {
             let negative = if rounding == Rounding::Down {
@@ -178,12 +178,12 @@ impl Exact {
         }
     }
 
-    /// The first 64 bits; the last is set if what follows is not zero.
-    fn to_odd(self) -> Wide {
+    /// Rounds to 64 bits, to odd.
+    fn to_odd(self) -> WideFloat {
         let shift = self.mantissa.leading_zeros() % 128;
         let mantissa = self.mantissa << shift;
         let lost = mantissa as u64 != 0;
-        Wide {
+        WideFloat {
             negative: self.negative,
             mantissa: (mantissa >> 64) as u64 | u64::from(lost),
             exponent: self.exponent - shift as i32 + 64,
@@ -191,9 +191,9 @@ impl Exact {
     }
 
     /// Rounds to `precision` bits, 1 to 64.
-    fn rounded(self, precision: u32, rounding: Rounding) -> Wide {
+    fn rounded(self, precision: u32, rounding: Rounding) -> WideFloat {
         if self.mantissa == 0 {
-            return Wide { negative: self.negative, mantissa: 0, exponent: 0 };
+            return WideFloat { negative: self.negative, mantissa: 0, exponent: 0 };
         }
         let shift = self.mantissa.leading_zeros();
         let (mantissa, exponent) = (self.mantissa << shift, self.exponent - shift as i32);
@@ -209,7 +209,7 @@ impl Exact {
         // A carry beyond the leading bit leaves zeros.
         let (kept, carry) = if kept >> precision != 0 { (kept >> 1, 1) } else { (kept, 0) };
         let mantissa = (kept as u64) << (64 - precision);
-        Wide { negative: self.negative, mantissa, exponent: exponent + 64 + carry }
+        WideFloat { negative: self.negative, mantissa, exponent: exponent + 64 + carry }
     }
 }
 
@@ -230,11 +230,11 @@ mod tests {
     #[test]
     fn multiply_add_is_the_hosts() {
         let mut random = Random::new(1);
-        let format = Format::of(Type::DF);
+        let format = FloatFormat::of(Type::DF);
         for round in 0..200_000u32 {
             let [a, b, mut c] = std::array::from_fn(|_| {
                 let bits = random.next_u64();
-                // Exponents that meet, and now and then any.
+                // Similar exponents, and sometimes arbitrary ones.
                 f64::from_bits(if round.is_multiple_of(8) {
                     bits
                 } else {
@@ -247,8 +247,8 @@ mod tests {
             if !(a.is_finite() && b.is_finite() && c.is_finite()) {
                 continue;
             }
-            let [x, y, z] = [a, b, c].map(Wide::from_f64);
-            let result = Wide::multiply_add(z, x, y, Rounding::NearestEven);
+            let [x, y, z] = [a, b, c].map(WideFloat::from_f64);
+            let result = WideFloat::multiply_add(z, x, y, Rounding::NearestEven);
             let (ours, expected) = (result.to_format(format, Rounding::NearestEven), a.mul_add(b, c));
             assert_eq!(ours.to_bits(), expected.to_bits(), "{a:e} * {b:e} + {c:e}: {ours:e}, {expected:e}");
         }
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn formats_have_denormals_and_limits() {
         let to = |value: f64, power, rounding| {
-            Wide::from_f64(value).scaled(power).to_format(Format::of(Type::F), rounding) as f32
+            WideFloat::from_f64(value).scaled(power).to_format(FloatFormat::of(Type::F), rounding) as f32
         };
         assert_eq!(to(1.0, -149, Rounding::NearestEven), f32::from_bits(1));
         assert_eq!(to(1.0, -150, Rounding::NearestEven), 0.0);
@@ -270,10 +270,12 @@ mod tests {
         for rounding in [Rounding::NearestEven, Rounding::Up, Rounding::Down, Rounding::Zero] {
             assert_eq!(to(-0.0, -30_000, rounding).to_bits(), (-0.0f32).to_bits());
         }
-        let tiny = Wide::from_f64(3.0).scaled(-1075).to_format(Format::of(Type::DF), Rounding::NearestEven);
+        let tiny = WideFloat::from_f64(3.0)
+            .scaled(-1075)
+            .to_format(FloatFormat::of(Type::DF), Rounding::NearestEven);
         assert_eq!(tiny, f64::from_bits(2));
         assert_eq!(
-            Wide::from_f64(f64::from_bits(5)).to_format(Format::of(Type::DF), Rounding::Up),
+            WideFloat::from_f64(f64::from_bits(5)).to_format(FloatFormat::of(Type::DF), Rounding::Up),
             f64::from_bits(5)
         );
     }

@@ -250,4 +250,4 @@ mov(1) g4<1>UW f0<0,1,0>UW { align1 WE_all 1N };
 ; lenient
 ; set g2 DF: 1.0 2.0 3.0 4.0
 add(8) g4<1>DF g2<8,4,2>DF g2<8,8,1>DF { align1 1N };
-; fault: takes the halves of doubles apart
+; fault: splits the halves of doubles

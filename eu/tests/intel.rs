@@ -1,5 +1,5 @@
-//! Machine code of Intel's own compiler is accepted in strict mode, and nothing of it is missing. Needs
-//! `ocloc` (Debian package `intel-opencl-icd`).
+//! Machine code of Intel's own compiler is accepted in strict mode, and all of its instructions are
+//! simulated. Needs `ocloc` (Debian package `intel-opencl-icd`).
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use gencl_eu::op::Action;
 use gencl_testing::harness::{self, missing_programs, test_unless};
 use gencl_testing::ocloc;
 
-/// The simulator's and the compiler's name of a device of each line that has rules of its own.
+/// The simulator's and the compiler's name of a device, for each set of rules.
 const DEVICES: &[(&str, &str)] = &[("bdw", "bdw"), ("skl", "skl"), ("bxt", "bxt"), ("glk", "glk")];
 
 fn main() -> ! {
@@ -35,7 +35,7 @@ fn accepts(device: &Device, kernels: Vec<(String, Vec<u8>)>) {
         assert!(kernel.ops().len() > 10, "{name} has {} instructions", kernel.ops().len());
         for (index, op) in kernel.ops().iter().enumerate() {
             if let Action::Refused(fault) = &op.action {
-                panic!("{name}: {}", kernel.place((**fault).clone(), index));
+                panic!("{name}: {}", kernel.locate((**fault).clone(), index));
             }
         }
     }

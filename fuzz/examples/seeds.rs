@@ -1,4 +1,4 @@
-//! Makes inputs of the target `binary` of program binaries that `genclc -o` has written: `seeds FILE...`.
+//! Converts program binaries of `genclc -o` to inputs of the target `binary`: `seeds FILE...`.
 
 use std::path::Path;
 

@@ -2,8 +2,8 @@
 
 use gencl_isa::{decode, encode, parse_program, print_program};
 
-/// Assembly of the generation that the first byte says. What is parsed prints and parses to itself; what has
-/// an encoding decodes to itself.
+/// Assembly text; the first byte selects the generation. Parsed instructions are printed and parsed again,
+/// and encoded and decoded again, with the same result.
 pub fn assembly_text(data: &[u8]) {
     let Some((generation, text)) = crate::generation(data) else { return };
     let Ok(text) = std::str::from_utf8(text) else { return };

@@ -1,4 +1,4 @@
-//! Program binaries as an application hands them to the runtime.
+//! Program binaries from an application.
 
 use std::sync::{Arc, LazyLock, Once};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use gencl_runtime::{
     Queue, QueueFlags, Result, SimulatorSettings,
 };
 
-/// What an application has: a queue, and a buffer for all pointers.
+/// The application's objects: a queue, and a buffer for all pointers.
 struct Session {
     queue: Arc<Queue>,
     buffer: Arc<Buffer>,
@@ -34,22 +34,22 @@ impl Session {
     }
 }
 
-/// Devices that differ in how kernels reach memory. One for all programs: making one takes longer than most
+/// Devices with different addressing of memory, shared by all programs: creating one takes longer than most
 /// programs.
 static SESSIONS: LazyLock<Vec<Session>> =
     LazyLock::new(|| ["skl", "hsw"].map(|target| Session::new(target).expect("there is memory")).into());
 
-/// Largest argument that is given, in bytes.
+/// Maximum size of an argument in bytes.
 const LARGEST_ARGUMENT: u32 = 4096;
 
-/// A program in parts. Its binary is loaded and built, and each of its kernels launched. What fails in a
-/// launch has to be an error, and no panic.
+/// A program in parts. Its binary is loaded and built, and each of its kernels launched. Failures of a launch
+/// must be errors, not panics.
 pub fn binary(data: &[u8]) {
     let Some(program) = crate::parts::program(&crate::split(data)) else { return };
     let Ok(bytes) = elf::write(&program) else { return };
     discard_output();
     let session = SESSIONS.iter().find(|session| session.target() == program.target).unwrap_or(&SESSIONS[0]);
-    // Refused, or failed with a reason: both are as they are to be.
+    // Rejected, or failed with a reason: both are correct.
     let _ = run(session, &bytes);
 }
 
@@ -57,7 +57,7 @@ fn run(session: &Session, bytes: &[u8]) -> Result<()> {
     let program = Program::from_binary(session.queue.context(), session.queue.device(), bytes)?;
     program.build(&[], "", None)?;
     for kernel in Kernel::all(&program)? {
-        // One that cannot be launched does not keep the others from it.
+        // The other kernels are launched even if one cannot be.
         let _ = launch(session, &kernel);
     }
     Ok(())
@@ -65,7 +65,7 @@ fn run(session: &Session, bytes: &[u8]) -> Result<()> {
 
 fn launch(session: &Session, kernel: &Arc<Kernel>) -> Result<()> {
     for (index, argument) in (0..).zip(&kernel.info().arguments) {
-        // A number that is not large: what loops run to.
+        // A small number, as it can be a trip count.
         let mut bytes = vec![0; argument.size.min(LARGEST_ARGUMENT) as usize];
         bytes.iter_mut().step_by(8).for_each(|byte| *byte = 16);
         let value = match argument.kind {
@@ -88,7 +88,7 @@ fn launch(session: &Session, kernel: &Arc<Kernel>) -> Result<()> {
     session.queue.launch(CommandKind::NdRangeKernel, kernel, &range, &[])?.wait()
 }
 
-/// Lets what kernels print go nowhere.
+/// Discards the output of kernels' printf.
 fn discard_output() {
     unsafe extern "C" {
         /// C's `stdout`, to which kernels print.

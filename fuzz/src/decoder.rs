@@ -5,8 +5,8 @@ use gencl_isa::{
     print, print_program, validate, validate_atom,
 };
 
-/// Machine code of the generation that the first byte says. What is decoded encodes, prints, parses and
-/// compacts to itself.
+/// Machine code; the first byte selects the generation. Decoded instructions are encoded, printed, parsed and
+/// compacted again, with the same result.
 pub fn decoder(data: &[u8]) {
     let Some((generation, code)) = crate::generation(data) else { return };
     let Ok(stream) = decode_stream(generation, code) else { return };

@@ -3,7 +3,7 @@
 use gencl_compiler::ir::text::{parse, print};
 use gencl_compiler::ir::validate::validate;
 
-/// A text of Gen IR. What is parsed can be validated, and prints and parses to itself.
+/// Text of Gen IR. A parsed unit is validated, printed and parsed again, with the same result.
 pub fn gen_ir_text(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Ok(unit) = parse(text) else { return };

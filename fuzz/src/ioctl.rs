@@ -8,10 +8,10 @@ use gencl_i915::{
 use gencl_simulator::{Settings, Simulator};
 use serde::{Deserialize, Serialize};
 
-/// Devices that differ in what their driver can do, by the first byte.
+/// Devices whose kernel drivers have different features; the first byte selects one.
 const DEVICES: [&str; 4] = ["skl", "hsw", "bdw", "ivb"];
 
-/// Memory of the caller's that is lent to the driver, in bytes.
+/// Size of the caller's memory for userptr buffers in bytes.
 const LENT: usize = 16 * PAGE;
 const PAGE: usize = 4096;
 
@@ -19,42 +19,42 @@ const PAGE: usize = 4096;
 /// names one.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Request {
-    /// What the driver says without state: which question, and of what.
+    /// A stateless query: its number and argument.
     Ask(u8, u64),
     /// A context's parameter, which is read, or set.
     Parameter(u8, u64, Option<u64>),
     /// A new context.
     ContextCreate,
-    /// A context less.
+    /// Destroys a context.
     ContextDestroy(u8),
     /// A buffer of a size.
     Create(u64),
-    /// A buffer of lent memory: its first page and how many.
+    /// A userptr buffer: its first page and number of pages.
     Lend(u8, u8),
-    /// A buffer less.
+    /// Closes a buffer.
     Close(u8),
-    /// What does not change a buffer.
+    /// A query of a buffer.
     Look(u8, Access),
-    /// Bytes into a buffer.
+    /// Writes bytes to a buffer.
     Write(u8, u32, Vec<u8>),
     /// A batch.
     Execute {
-        /// Where it runs.
+        /// Its context.
         context: u8,
-        /// With the blitter?
+        /// Whether it is for the blitter.
         blit: bool,
         /// [`ExecFlags`]
         flags: u64,
-        /// Is it waited for at once?
+        /// Whether to wait for it.
         awaited: bool,
-        /// Where in the buffer the commands are, and their bytes.
+        /// Offset and size of the commands in the buffer.
         batch: (u32, u32),
-        /// What it uses.
+        /// Its validation list.
         objects: Vec<Object>,
     },
 }
 
-/// What is asked about a buffer.
+/// Queries of a buffer.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "named as the methods of `RenderNode`")]
 pub enum Access {
@@ -68,45 +68,45 @@ pub enum Access {
 pub struct Object {
     /// The buffer.
     pub handle: u8,
-    /// Where it is to be.
+    /// Its presumed address.
     pub offset: u64,
-    /// At multiples of what.
+    /// Its alignment.
     pub alignment: u64,
     /// [`ObjectFlags`]
     pub flags: u64,
-    /// Addresses in it.
+    /// Its relocations.
     pub relocations: Vec<Relocation>,
 }
 
-/// An address in a buffer.
+/// A relocation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Relocation {
-    /// Of what.
+    /// The target.
     pub target: u8,
-    /// How far behind its beginning.
+    /// The delta.
     pub delta: u32,
     /// Where.
     pub offset: u64,
-    /// What is there already.
+    /// The presumed address.
     pub presumed: u64,
     /// Cache domains, read and written.
     pub domains: (u32, u32),
 }
 
-/// Requests in `postcard` encoding, one after the other. The first byte says which device.
+/// A sequence of requests in `postcard` encoding. The first byte selects the device.
 pub fn ioctl(data: &[u8]) {
     let Some((device, mut rest)) = data.split_first() else { return };
     let settings =
         Settings { hang_limit: Duration::from_millis(50), workers: 1, shared: false, ..Settings::default() };
     let lent = HostMemory::zeros(LENT).expect("there is memory");
-    // Dropped before the memory that was lent to it.
+    // Dropped before the memory of its userptr buffers.
     let node = Simulator::with_settings(DEVICES[usize::from(*device) % DEVICES.len()], settings)
         .expect("there is such a device");
     while !rest.is_empty() {
-        // What is no request is skipped byte by byte, so that the requests behind it keep their meaning.
+        // Bytes that are not a request are skipped one by one, so that later requests are still decoded.
         match postcard::take_from_bytes::<Request>(rest) {
             Ok((request, after)) => {
-                // An error is an answer.
+                // Errors are valid results.
                 let _ = answer(&node, &lent, request);
                 rest = after;
             }

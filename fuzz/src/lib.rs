@@ -1,8 +1,8 @@
 //! Targets of coverage-guided fuzzing.
 //!
 //! A target is a function that takes any bytes and panics when something is wrong. `fuzz_targets/` has a
-//! program of libFuzzer for each (`make fuzz T=NAME`), `corpus/` the inputs that are kept, which
-//! `tests/replay.rs` gives to the targets in every test run. See `docs/debugging.md`.
+//! program of libFuzzer for each (`make fuzz T=NAME`), `corpus/` has the inputs, with which `tests/replay.rs`
+//! runs the targets in every test run. See `docs/debugging.md`.
 
 mod assembly_text;
 mod binary;
@@ -28,7 +28,7 @@ pub use protocol::protocol;
 
 use gencl_isa::Generation;
 
-/// The generation that the first byte says, and the rest.
+/// The generation selected by the first byte, and the rest.
 fn generation(data: &[u8]) -> Option<(Generation, &[u8])> {
     let (first, rest) = data.split_first()?;
     Some((Generation::ALL[usize::from(*first) % Generation::ALL.len()], rest))

@@ -3,10 +3,10 @@
 use gencl_program::Profile;
 use gencl_program::options::{BuildOptions, LinkOptions};
 
-/// Targets with different options, by the first byte.
+/// Targets with different options; the first byte selects one.
 const TARGETS: [&str; 4] = ["ivb", "hsw", "bdw", "skl"];
 
-/// Options as an application gives them. Those that are accepted name a version of the language.
+/// Options from an application. Accepted ones have a version of the language.
 pub fn options(data: &[u8]) {
     let Some((first, text)) = data.split_first() else { return };
     let Ok(text) = std::str::from_utf8(text) else { return };

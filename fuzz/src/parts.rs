@@ -1,11 +1,11 @@
-//! Inputs of several parts, which stay what they are when one of them grows.
+//! Inputs of several parts, which are independent of each other's sizes.
 //!
-//! Program binaries have offsets and a checksum, of which a changed byte makes an input that is refused at
-//! once. So a program is given as its parts, and the target makes the binary of them.
+//! Program binaries have offsets and a checksum, so that an input with a changed byte would be rejected
+//! immediately. So the input has the parts of a program, from which the target builds the binary.
 
 use gencl_program::{Data, Program};
 
-/// What is between parts.
+/// The separator of parts.
 const BETWEEN: &[u8] = b"\n%%%%\n";
 
 /// The parts of an input.
@@ -20,7 +20,7 @@ pub fn split(data: &[u8]) -> Vec<&[u8]> {
     parts
 }
 
-/// The input of parts.
+/// The input with these parts.
 pub fn join(parts: &[Vec<u8>]) -> Vec<u8> {
     parts.join(BETWEEN)
 }
@@ -42,7 +42,7 @@ pub fn program_parts(mut program: Program) -> Vec<Vec<u8>> {
     head.into_iter().chain(codes).collect()
 }
 
-/// The program of parts; code that is missing is empty.
+/// The program with these parts; missing code is empty.
 pub(crate) fn program(parts: &[&[u8]]) -> Option<Program> {
     let [description, relocations, constants, variables, codes @ ..] = parts else { return None };
     let mut program: Program = serde_json::from_slice(description).ok()?;

@@ -1,8 +1,8 @@
-//! What kernels print.
+//! Formatting of kernels' printf.
 
 use gencl_program::printf::PrintfFormat;
 
-/// Formats as a program binary has them, and records as a kernel leaves them, whatever both say.
+/// Arbitrary formats of a program binary, and arbitrary records of a kernel.
 pub fn printf(data: &[u8]) {
     let parts = crate::split(data);
     let [formats, records, ..] = parts.as_slice() else { return };

@@ -7,7 +7,7 @@ use gencl_program::protocol::{FromServer, ToServer, read_message, write_message}
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// What comes through the pipe, in both directions. What is understood is written and understood again.
+/// Messages in both directions. Decoded messages are encoded and decoded again, with the same result.
 pub fn protocol(data: &[u8]) {
     for message in conversation(data) {
         if let ToServer::Translate(request) = message {
@@ -32,7 +32,7 @@ fn conversation<T: Serialize + DeserializeOwned + PartialEq + Debug>(mut stream:
     messages
 }
 
-/// What simulator and translator have agreed on, inside of messages.
+/// Requests and answers of the translator, inside of messages.
 fn inner<T: Serialize + DeserializeOwned>(bytes: &[u8]) {
     if let Ok(value) = postcard::from_bytes::<T>(bytes) {
         let again = postcard::to_stdvec(&value).expect("what was read can be written");

@@ -1,13 +1,14 @@
-//! Gives the inputs that are kept to the targets of fuzzing.
+//! Runs the fuzzing targets with the inputs of the corpus.
 
 use std::panic::{catch_unwind, set_hook};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// What has panicked, on whatever thread: the runtime and the simulator make errors of their threads' panics.
+/// The messages of panics on all threads: the runtime and the simulator convert panics of their threads to
+/// errors.
 static PANICS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Held while a target runs, so that a panic is its own.
+/// Held while a target runs, so that a panic can be attributed to it.
 static RUNNING: Mutex<()> = Mutex::new(());
 
 fn replay(name: &str, target: fn(&[u8])) {
@@ -21,7 +22,7 @@ fn replay(name: &str, target: fn(&[u8])) {
     let mut failures = Vec::new();
     for path in paths {
         let data = std::fs::read(&path).expect("readable");
-        // The hook has been told.
+        // The hook has recorded it.
         let _ = catch_unwind(|| target(&data));
         let panics = std::mem::take(&mut *PANICS.lock().unwrap_or_else(PoisonError::into_inner));
         failures.extend(panics.into_iter().map(|panic| format!("{}: {panic}", path.display())));

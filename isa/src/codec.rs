@@ -1,7 +1,6 @@
-//! Moving values between an [`Instruction`](crate::Instruction) and the bits of an instruction word.
+//! The two directions of converting between an [`Instruction`](crate::Instruction) and an instruction word.
 //!
-//! A layout is described once, as a walk over fields; the walk is run by an [`Encoder`] or a
-//! [`Decoder`], which differ in the direction only.
+//! A layout is described once, as a walk over fields, which is generic over [`Encoder`] and [`Decoder`].
 
 use crate::codes::{self, Code, File};
 use crate::field::Field;
@@ -26,12 +25,12 @@ pub enum EncodeError {
         /// The value.
         value: String,
     },
-    /// Something that the instruction's format has no place for.
+    /// An operand, modifier or combination that the instruction's format cannot express.
     #[error("{0}")]
-    Shape(&'static str),
+    InvalidForm(&'static str),
 }
 
-/// Why bits are no instruction.
+/// Why bits cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// Bits 6:0 are no opcode of the generation.
@@ -45,9 +44,9 @@ pub enum DecodeError {
         /// Its bits.
         value: u64,
     },
-    /// A combination of fields that the format has no meaning for.
+    /// A combination of fields that is invalid in the format.
     #[error("{0}")]
-    Shape(&'static str),
+    InvalidForm(&'static str),
     /// The code ends within an instruction, this many bytes from the start.
     #[error("the code ends within the instruction at byte {0:#x}")]
     Truncated(usize),
@@ -61,25 +60,25 @@ pub enum DecodeError {
     },
 }
 
-/// One direction of moving values.
+/// One direction of the conversion.
 pub(crate) trait Codec {
     type Error;
-    /// Do values move from the instruction to the bits?
+    /// Whether it converts from instructions to bits.
     const ENCODES: bool;
 
     fn generation(&self) -> Generation;
-    /// A number as it is in the field.
+    /// A value that is stored in the field directly.
     fn number(&mut self, field: Field, value: &mut u64) -> Result<(), Self::Error>;
-    /// A value of a table.
+    /// A value that is encoded by a table.
     fn coded<T: Copy + PartialEq + std::fmt::Debug>(
         &mut self,
         field: Field,
         rows: &'static [Code<T>],
         value: &mut T,
     ) -> Result<(), Self::Error>;
-    /// A register's number; its file has been settled before.
+    /// The number of a register in a given register file.
     fn register(&mut self, field: Field, file: File, value: &mut Register) -> Result<(), Self::Error>;
-    /// A fixed value: set when encoding, not looked at when decoding.
+    /// A fixed value, which is ignored by the decoder.
     fn constant(&mut self, field: Field, value: u64) -> Result<(), Self::Error>;
     /// An error of the instruction as a whole unless `holds`.
     fn require(&self, holds: bool, message: &'static str) -> Result<(), Self::Error>;
@@ -92,7 +91,7 @@ pub(crate) trait Codec {
         Ok(())
     }
 
-    /// A small number.
+    /// A small number that is stored in the field directly.
     fn small(&mut self, field: Field, value: &mut u8) -> Result<(), Self::Error> {
         let mut bits = u64::from(*value);
         self.number(field, &mut bits)?;
@@ -100,7 +99,7 @@ pub(crate) trait Codec {
         Ok(())
     }
 
-    /// A small number that the field counts in `unit`s.
+    /// A small number in units of `unit`.
     fn scaled(&mut self, field: Field, unit: u8, value: &mut u8) -> Result<(), Self::Error> {
         if Self::ENCODES {
             self.require(
@@ -115,7 +114,7 @@ pub(crate) trait Codec {
     }
 }
 
-/// From an instruction to bits.
+/// Converts an instruction to bits.
 pub(crate) struct Encoder {
     pub(crate) generation: Generation,
     pub(crate) word: u128,
@@ -170,11 +169,11 @@ impl Codec for Encoder {
     }
 
     fn require(&self, holds: bool, message: &'static str) -> Result<(), EncodeError> {
-        if holds { Ok(()) } else { Err(EncodeError::Shape(message)) }
+        if holds { Ok(()) } else { Err(EncodeError::InvalidForm(message)) }
     }
 }
 
-/// From bits to an instruction.
+/// Converts bits to an instruction.
 pub(crate) struct Decoder {
     pub(crate) generation: Generation,
     pub(crate) word: u128,
@@ -225,6 +224,6 @@ impl Codec for Decoder {
     }
 
     fn require(&self, holds: bool, message: &'static str) -> Result<(), DecodeError> {
-        if holds { Ok(()) } else { Err(DecodeError::Shape(message)) }
+        if holds { Ok(()) } else { Err(DecodeError::InvalidForm(message)) }
     }
 }

@@ -1,5 +1,4 @@
-//! What the values of a field stand for: one row per value, with its number by generation and its
-//! text.
+//! Encodings of field values: one row per value, with its encoding in each generation and its text.
 //!
 //! Source: "Instruction Fields" of the manuals for Ivy Bridge (Volume 4 Part 3), Haswell, Broadwell
 //! and Skylake (Volume 7), and "Message Descriptor" for the shared functions.
@@ -10,19 +9,19 @@ use crate::{
     Type,
 };
 
-/// A value of a field.
+/// A value of a field: a row.
 #[derive(Clone, Copy, Debug)]
 pub struct Code<T: 'static> {
-    /// What it stands for.
+    /// The value.
     pub value: T,
-    /// How it is written; empty where nothing is.
+    /// Its text in assembly; may be empty.
     pub text: &'static str,
-    /// Its number by generation; `None` where the generation does not have it.
+    /// Its encoding in each generation; `None` where the generation does not have it.
     numbers: [Option<u8>; COLUMNS],
 }
 
 impl<T: Copy + PartialEq> Code<T> {
-    /// Its number, `None` where the generation does not have it.
+    /// Its encoding, `None` where the generation does not have it.
     pub fn number(&self, generation: Generation) -> Option<u8> {
         self.numbers[generation.column()]
     }
@@ -33,7 +32,7 @@ pub(crate) fn by_value<T: Copy + PartialEq>(rows: &'static [Code<T>], value: T) 
     rows.iter().find(|row| row.value == value)
 }
 
-/// The value of a number.
+/// Decodes a number.
 pub(crate) fn by_number<T: Copy + PartialEq>(
     rows: &'static [Code<T>],
     generation: Generation,
@@ -42,7 +41,7 @@ pub(crate) fn by_number<T: Copy + PartialEq>(
     rows.iter().find(|row| row.number(generation).map(u64::from) == Some(number)).map(|row| row.value)
 }
 
-/// The value of a text, among the rows the generation has.
+/// The value with a text, among the rows that the generation has.
 pub(crate) fn by_text<T: Copy + PartialEq>(
     rows: &'static [Code<T>],
     generation: Generation,
@@ -189,7 +188,7 @@ pub(crate) fn predicates(mode: AccessMode) -> &'static [Code<Option<PredicateCon
     }
 }
 
-/// Conditional modifiers; `None` is an instruction without.
+/// Conditional modifiers; `None` is an instruction without one.
 pub const CONDITIONS: &[Code<Option<Condition>>] = &[
     all(None, "", 0),
     all(Some(Condition::Equal), "z", 1),
@@ -238,8 +237,7 @@ pub const SHARED_FUNCTIONS: &[Code<SharedFunction>] = &[
 ];
 
 impl Type {
-    /// Bits of an immediate of this type: 16, 32 or 64. What types that cannot be immediates are
-    /// given here does not matter.
+    /// Bits of an immediate of this type: 16, 32 or 64; arbitrary for types that cannot be immediates.
     pub const fn immediate_bits(self) -> u32 {
         match self {
             Type::UW | Type::W | Type::HF => 16,
@@ -250,7 +248,7 @@ impl Type {
 }
 
 impl Generation {
-    /// Does the generation have register operands of the type?
+    /// Whether the generation has register operands of the type.
     pub fn has_type(self, ty: Type) -> bool {
         by_value(REGISTER_TYPES, ty).is_some_and(|row| row.number(self).is_some())
     }

@@ -1,7 +1,7 @@
-//! Compacted instructions: 8 bytes that stand for 16.
+//! Compacted instructions, 8 bytes long.
 //!
-//! What a compacted instruction says is a row per field: its bits, the table that they index (or
-//! none), and where the value goes in the full instruction. Both directions run over the same rows.
+//! A row describes each field of a compacted instruction: its bits, the table that they index (or none), and
+//! the bits of the full instruction that get the value. Both directions use the same rows.
 //!
 //! Source: "EU Compact Instruction Format" of the manuals for Ivy Bridge (Volume 4 Part 3),
 //! Broadwell and Skylake (Volume 7).
@@ -17,11 +17,11 @@ use crate::{Generation, Opcode};
 /// A field of a compacted instruction.
 struct Row {
     name: &'static str,
-    /// Its bits in the compacted instruction.
+    /// The bits of the compacted instruction.
     compact: Bits,
-    /// What its value indexes; without a table the value itself is what goes to the instruction.
+    /// The table that its value indexes; without a table the value is used directly.
     table: Option<&'static [u64]>,
-    /// Where the value goes in the full instruction.
+    /// The bits of the full instruction.
     full: Bits,
 }
 
@@ -41,7 +41,7 @@ const DESTINATION: Row = plain("destination register", &[(47, 40)], &[(60, 53)])
 const SOURCE0: Row = plain("source 0 register", &[(55, 48)], &[(76, 69)]);
 const SUBREGISTERS: Bits = &[(100, 96), (68, 64), (52, 48)];
 
-/// One or two sources, but for source 1.
+/// Instructions with one or two sources, without source 1.
 const GEN7: &[Row] = &[
     OPCODE,
     DEBUG,
@@ -55,7 +55,7 @@ const GEN7: &[Row] = &[
     SOURCE0,
 ];
 
-/// As [`GEN7`], where the fields moved to.
+/// As [`GEN7`], at their positions in Gen8.
 const GEN8: &[Row] = &[
     OPCODE,
     DEBUG,
@@ -81,11 +81,11 @@ const GEN8_SOURCE1: &[Row] = &[
     plain("source 1 register", &[(63, 56)], &[(108, 101)]),
 ];
 
-/// The bits of an immediate in the place of source 1: 13 bits, the highest of which is repeated.
+/// The bits of an immediate as source 1: 13 bits, which are sign-extended.
 const IMMEDIATE: Bits = &[(39, 35), (63, 56)];
 const IMMEDIATE_WIDTH: u32 = 13;
 
-/// Fields that all three-source instructions have after opcode, control and source index.
+/// The fields of all three-source instructions after opcode, control and source index.
 macro_rules! ternary_rows {
     ($control:expr, $source:expr) => {
         &[
@@ -108,19 +108,19 @@ macro_rules! ternary_rows {
     };
 }
 
-/// Three sources.
+/// Instructions with three sources.
 const GEN8_TERNARY: &[Row] = ternary_rows!(
     &[(34, 32), (28, 8)],
     &[(125, 125), (104, 104), (83, 83), (114, 107), (93, 86), (72, 65), (55, 37)]
 );
 
-/// Three sources, with half floats.
+/// Instructions with three sources, which may be half floats.
 const GEN9_TERNARY: &[Row] = ternary_rows!(
     &[(36, 35), (34, 32), (28, 8)],
     &[(126, 125), (105, 104), (84, 84), (83, 83), (114, 107), (93, 86), (72, 65), (55, 37)]
 );
 
-/// What a generation's compacted instructions are made of.
+/// The rows of a generation.
 struct Formats {
     basic: &'static [Row],
     source1: &'static [Row],
@@ -134,10 +134,10 @@ const FORMATS: [Formats; COLUMNS] = [
     Formats { basic: GEN8, source1: GEN8_SOURCE1, ternary: Some(GEN9_TERNARY) },
 ];
 
-/// The compaction bit, in both forms.
+/// The compaction bit, at the same position in both forms.
 const COMPACTED: u64 = 1 << 29;
 
-/// The rows of an instruction, but for source 1 of one or two sources.
+/// The rows of an instruction without those of source 1, and whether source 1 has separate rows.
 fn rows(generation: Generation, opcode: u64) -> Option<(&'static [Row], bool)> {
     let formats = &FORMATS[generation.column()];
     let info = Opcode::from_code(generation, opcode as u8)?;
@@ -147,7 +147,7 @@ fn rows(generation: Generation, opcode: u64) -> Option<(&'static [Row], bool)> {
     }
 }
 
-/// Is one of the sources of a full instruction an immediate?
+/// Whether one of the sources of a full instruction is an immediate.
 fn has_immediate(generation: Generation, word: u128) -> bool {
     const IMMEDIATE_FILE: u64 = 3;
     [Field::Src0File, Field::Src1File]
@@ -155,7 +155,7 @@ fn has_immediate(generation: Generation, word: u128) -> bool {
         .any(|field| field.info().get(generation, word) == IMMEDIATE_FILE)
 }
 
-/// The full instruction of a compacted one.
+/// Expands a compacted instruction.
 pub(crate) fn expand(generation: Generation, compact: u64) -> Result<u128, DecodeError> {
     let opcode = compact & 0x7f;
     let (rows, has_source1) = rows(generation, opcode).ok_or(DecodeError::Opcode(opcode as u8))?;
@@ -190,14 +190,14 @@ fn expand_rows(rows: &[Row], compact: u64, word: &mut u128) -> Result<(), Decode
 
 /// The compacted form of an encoded instruction; `None` where it has none.
 ///
-/// Expanding the result gives the same 16 bytes. Branch offsets are not adjusted to the smaller
-/// size of what lies between: that is for whoever lays out the program.
+/// Expanding the result gives the same 16 bytes. Branch offsets are not adjusted to the smaller size of
+/// compacted instructions: the caller has to do that.
 pub fn compact(generation: Generation, full: &[u8; 16]) -> Option<[u8; 8]> {
     let word = u128::from_le_bytes(*full);
     let (rows, has_source1) = rows(generation, word as u64 & 0x7f)?;
     let immediate = has_source1 && has_immediate(generation, word);
-    // The low bits of an immediate stand where source 1 has its subregister, which the table's entries are
-    // not to be chosen by.
+    // The low bits of an immediate overlap the subregister of source 1, so they must not take part in the
+    // lookup of subregisters.
     let fields = if immediate { Field::Immediate32.info().set(generation, word, 0) } else { word };
     let mut result = compact_rows(rows, fields)?;
     if has_source1 {
@@ -209,7 +209,7 @@ pub fn compact(generation: Generation, full: &[u8; 16]) -> Option<[u8; 8]> {
         };
     }
     result |= COMPACTED;
-    // Bits that no row carries make the difference where there is one.
+    // They differ if bits are set that no row covers.
     (expand(generation, result).ok()? == word).then(|| result.to_le_bytes())
 }
 
@@ -228,7 +228,7 @@ fn compact_rows(rows: &[Row], word: u128) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Every value of every table can be reached, and comes back as the same compacted bits.
+    /// Every value of every table can be expanded, and is compacted to the same bits.
     #[test]
     fn compacting_undoes_expanding() {
         for generation in Generation::ALL {

@@ -7,7 +7,7 @@ use crate::{
 };
 
 impl Operand {
-    /// A region of a general register from a byte on.
+    /// A region of general registers from byte `subregister` of `register` on.
     pub const fn grf(register: u8, subregister: u8, region: Region, ty: Type) -> Operand {
         Operand::Register(Source::new(Register::Grf(register), subregister, region, ty))
     }
@@ -37,7 +37,7 @@ impl Operand {
         Operand::Immediate { bits: value as u64, ty: Type::UW }
     }
 
-    /// With the sign turned (complemented, for logic instructions); immediates stay as they are.
+    /// Toggles the negate modifier (complement, for logic instructions); immediates are unchanged.
     pub const fn negated(self) -> Operand {
         match self {
             Operand::Register(s) => Operand::Register(Source { negate: !s.negate, ..s }),
@@ -72,8 +72,8 @@ impl Instruction {
         Instruction { destination, sources: [a, b, Operand::None], ..Instruction::new(opcode, exec_size) }
     }
 
-    /// An instruction with three sources, align16. Sources are packed, or one element for all channels
-    /// (`<0,1,0>`), whatever else their regions say.
+    /// An instruction with three sources, align16. Sources are packed, or one element for all channels if
+    /// their region is `<0,1,0>`; other regions are ignored.
     pub fn ternary(
         opcode: Opcode,
         exec_size: u8,
@@ -83,7 +83,7 @@ impl Instruction {
         let sources = sources.map(|s| {
             let replicate = s.region == Region::SCALAR;
             let region = if replicate { s.region } else { Region::new(4, 4, 1) };
-            // Replication reads the addressed channel.
+            // Replicates the addressed channel.
             let swizzle = if replicate { 0 } else { Source::XYZW };
             Operand::Register(Source { region, replicate, swizzle, ..s })
         });
@@ -137,12 +137,12 @@ impl Instruction {
         }
     }
 
-    /// `jmpi` by bytes from the next instruction, whatever the execution mask.
+    /// `jmpi` by bytes from the next instruction, regardless of the execution mask.
     pub const fn jump(bytes: i32) -> Instruction {
         Instruction { no_mask: true, ..Instruction::branch(Opcode::Jmpi, 1, bytes, 0) }
     }
 
-    /// `wait` for a notification: 0 is a barrier's.
+    /// `wait` for a notification: 0 is that of barriers.
     pub const fn wait(notification: u8) -> Instruction {
         let register = Register::Arf(Arf::Notification(0));
         Instruction {
@@ -156,7 +156,7 @@ impl Instruction {
     /// (112 to 127).
     ///
     /// # Errors
-    /// Never for the generations there are: all have the message.
+    /// Never for the existing generations, which all have the message.
     pub fn end_of_thread(generation: Generation, payload: u8) -> Result<Instruction, MessageError> {
         let operation =
             crate::message::Operation::ThreadSpawner { keep_handle: true, root: false, spawn: false };
@@ -177,9 +177,9 @@ mod tests {
     use crate::message::{Operation, SimdMode, surface};
     use crate::{parse, validate};
 
-    /// What a constructor gives, and the text of the same instruction.
+    /// Compares constructed instructions with parsed ones.
     #[test]
-    fn constructors_give_what_their_texts_say() {
+    fn constructed_instructions_equal_parsed_ones() {
         let gen9 = Generation::Gen9;
         let d = |register, ty| Destination::new(Register::Grf(register), 0, ty);
         let packed = Region::new(8, 8, 1);

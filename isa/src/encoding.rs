@@ -1,11 +1,11 @@
-//! Instructions to bytes and back.
+//! Encoding and decoding of instructions.
 
 use crate::codec::{Codec, DecodeError, Decoder, EncodeError, Encoder};
 use crate::field::Field;
 use crate::opcode::{Allows, Format};
 use crate::{Branch, Extra, Generation, Instruction, Opcode, compact, layout};
 
-/// The 16 bytes of an instruction.
+/// Encodes an instruction to 16 bytes.
 ///
 /// # Errors
 /// A value or combination that the generation has no encoding for. What is encodable need not be
@@ -22,9 +22,9 @@ pub fn encode(generation: Generation, instruction: &Instruction) -> Result<[u8; 
     Ok(encoder.word.to_le_bytes())
 }
 
-/// The instruction of 16 bytes that are not compacted.
+/// Decodes an instruction of 16 bytes, which is not compacted.
 ///
-/// Bits that the instruction's format does not use are not looked at.
+/// Bits that the instruction's format does not use are ignored.
 ///
 /// # Errors
 /// An unknown opcode, a reserved value of a field.
@@ -33,7 +33,7 @@ pub fn decode(generation: Generation, bytes: &[u8; 16]) -> Result<Instruction, D
     let code = decoder.get(Field::Opcode) as u8;
     let info = Opcode::from_code(generation, code).ok_or(DecodeError::Opcode(code))?;
     if decoder.get(Field::Compact) != 0 {
-        return Err(DecodeError::Shape("a compacted instruction where a full one is expected"));
+        return Err(DecodeError::InvalidForm("a compacted instruction where a full one is expected"));
     }
     let mut instruction = Instruction::new(info.opcode, 1);
     if info.allows.contains(Allows::BRANCH_CONTROL) {
@@ -46,10 +46,10 @@ pub fn decode(generation: Generation, bytes: &[u8; 16]) -> Result<Instruction, D
     Ok(instruction)
 }
 
-/// Instructions with their first byte and their size, 16 or (compacted) 8 bytes.
+/// Instructions, each with its offset and its size in bytes: 16 or (compacted) 8.
 pub type Stream = Vec<(usize, usize, Instruction)>;
 
-/// All instructions of a program, compacted ones too.
+/// Decodes all instructions of a program, including compacted ones.
 ///
 /// # Errors
 /// The offset and the error of the first instruction that cannot be decoded.
@@ -65,7 +65,7 @@ pub fn decode_stream(generation: Generation, code: &[u8]) -> Result<Stream, (usi
     Ok(result)
 }
 
-/// The first instruction of a program and its size, 8 or 16 bytes.
+/// Decodes the first instruction of a program. Returns its size, 8 or 16 bytes, and the instruction.
 ///
 /// # Errors
 /// As [`decode`], and code that ends within the instruction.
@@ -80,7 +80,7 @@ pub fn decode_first(generation: Generation, code: &[u8]) -> Result<(usize, Instr
 }
 
 impl DecodeError {
-    /// The error with its place in a program.
+    /// Adds the offset in a program to the error.
     fn at(self, offset: usize) -> DecodeError {
         match self {
             DecodeError::Truncated(_) => DecodeError::Truncated(offset),

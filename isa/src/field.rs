@@ -1,4 +1,4 @@
-//! One row per field of an instruction word: where its bits are, by generation.
+//! One row per field of an instruction word: its bits in each generation.
 //!
 //! Source: "Instruction Fields" and the instruction formats of "EU Instruction Formats" in the
 //! manuals for Ivy Bridge (Volume 4 Part 3), Haswell, Broadwell and Skylake (Volume 7).
@@ -32,18 +32,18 @@ pub enum FieldGroup {
 pub struct FieldInfo {
     /// The field.
     pub field: Field,
-    /// Its name in messages.
+    /// Its name in error messages.
     pub name: &'static str,
-    /// Which formats it belongs to.
+    /// The formats that have it.
     pub group: FieldGroup,
     bits: [Bits; COLUMNS],
 }
 
-/// The same place in all generations.
+/// The same bits in all generations.
 const fn all(bits: Bits) -> [Bits; COLUMNS] {
     [bits; COLUMNS]
 }
-/// One place until Gen7.5, another from Gen8.
+/// Different bits until Gen7.5 and from Gen8.
 const fn moved(gen7: Bits, gen8: Bits) -> [Bits; COLUMNS] {
     [gen7, gen7, gen8, gen8]
 }
@@ -202,19 +202,19 @@ impl Field {
         &FIELDS[self as usize]
     }
 
-    /// Does the generation have it?
+    /// Whether the generation has it.
     pub fn exists(self, generation: Generation) -> bool {
         !self.info().bits(generation).is_empty()
     }
 }
 
 impl FieldInfo {
-    /// Where the field is.
+    /// The bits of the field.
     pub const fn bits(&self, generation: Generation) -> Bits {
         self.bits[generation.column()]
     }
 
-    /// How many bits it has.
+    /// Its width in bits.
     pub fn width(&self, generation: Generation) -> u32 {
         self.bits(generation).iter().map(|&(high, low)| u32::from(high - low) + 1).sum()
     }
@@ -224,13 +224,13 @@ impl FieldInfo {
         gather(self.bits(generation), word)
     }
 
-    /// The word with the field set to the low bits of `value`.
+    /// Returns the word with the field set to the low bits of `value`.
     pub fn set(&self, generation: Generation, word: u128, value: u64) -> u128 {
         scatter(self.bits(generation), word, value)
     }
 }
 
-/// The bits of a word as one number.
+/// Extracts bits of a word as a number.
 pub(crate) fn gather(bits: Bits, word: u128) -> u64 {
     bits.iter().fold(0, |value, &(high, low)| {
         let width = u32::from(high - low) + 1;
@@ -239,7 +239,7 @@ pub(crate) fn gather(bits: Bits, word: u128) -> u64 {
     })
 }
 
-/// The word with the bits set to the low ones of `value`.
+/// Returns the word with the bits set to the low ones of `value`.
 pub(crate) fn scatter(bits: Bits, word: u128, value: u64) -> u128 {
     let mut rest = value;
     bits.iter().rev().fold(word, |word, &(high, low)| {
@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_field_reads_back_what_was_set_and_touches_nothing_else() {
+    fn a_field_reads_back_what_was_set_and_does_not_overlap_others() {
         for generation in Generation::ALL {
             for row in FIELDS.iter().filter(|row| row.field.exists(generation)) {
                 let value = 0x5a5a_a5a5_0f0f_f0f0 & mask(row.width(generation));
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_stand_in_the_order_of_the_enumeration() {
+    fn rows_are_in_the_order_of_the_enumeration() {
         for (index, row) in FIELDS.iter().enumerate() {
             assert_eq!(row.field as usize, index);
         }

@@ -1,15 +1,15 @@
-//! What a generation can do, as data.
+//! Properties of generations, as data.
 
 use crate::Generation;
 
-/// How many generations the tables have columns for.
+/// Number of generations, each of which has a column in the tables.
 pub(crate) const COLUMNS: usize = 4;
 
-/// Some of the generations, as tables name them.
+/// A set of generations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Generations([bool; COLUMNS]);
 
-#[allow(missing_docs, reason = "each is what its name says")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 impl Generations {
     pub const NONE: Generations = Generations([false; COLUMNS]);
     pub const ALL: Generations = Generations([true; COLUMNS]);
@@ -21,7 +21,7 @@ impl Generations {
     pub const FROM_8: Generations = Generations([false, false, true, true]);
     pub const FROM_9: Generations = Generations([false, false, false, true]);
 
-    /// Is it one of them?
+    /// Whether a generation is one of them.
     pub const fn has(self, generation: Generation) -> bool {
         self.0[generation.column()]
     }
@@ -32,37 +32,37 @@ impl Generations {
 pub struct Capabilities {
     /// The generation's name in text files and on command lines.
     pub name: &'static str,
-    /// What `iga64 -p=` calls it; `None` where that tool does not know it.
+    /// Its name in `iga64 -p=`; `None` if that tool does not support it.
     pub iga_platform: Option<&'static str>,
-    /// Bytes that one step of a branch offset stands for.
+    /// Unit of branch offsets in bytes.
     pub branch_unit: i32,
-    /// The same, of `jmpi` and `call`.
+    /// Unit of the offsets of `jmpi` and `call` in bytes.
     pub jump_unit: i32,
-    /// Branches carry their offset as the immediate of source 0 (later: both offsets are 32 bits
-    /// wide) instead of as two 16-bit halves in the place of source 1.
+    /// Branches have their offset in the immediate of source 0 (if there are two, both have 32 bits) instead
+    /// of as two 16-bit halves in that of source 1.
     pub wide_branch_offsets: bool,
     /// `negate` on the sources of logic instructions means complement.
     pub logic_negate_is_complement: bool,
-    /// A `goto` without branch control sends the channels to `UIP` for which its predicate is false; with it,
-    /// those for which it is true. IGC turns the predicate for the generations before Gen11
+    /// A `goto` without branch control is taken by the channels for which its predicate is false; with branch
+    /// control, by those for which it is true. IGC inverts the predicate for generations before Gen11
     /// (`gotoJumpOnTrue`).
     pub forward_goto_takes_false: bool,
-    /// A multiplication of integers reads 16 bits of source 1 even if that is a dword (Mesa,
+    /// An integer multiplication only uses the low 16 bits of a dword source 1 (Mesa,
     /// `lower_mul_dword_inst` and `lower_mulh_inst`).
     pub multiplier_is_word: bool,
-    /// The second eight channels of an instruction that uses the accumulator implicitly take `acc1`, which
-    /// integers do not have (Mesa, as above).
+    /// Instructions that use the accumulator implicitly use `acc1` for the second eight channels, which does
+    /// not exist for integers (Mesa, as above).
     pub upper_channels_take_acc1: bool,
-    /// Words in the address register.
+    /// Number of words of the address register.
     pub address_words: u8,
     /// Regions and execution sizes count doubles in halves of 32 bits (Ivy Bridge manual, Volume 4 Part 3,
     /// "Register Region Restrictions"; Mesa's `brw_eu_validate.c`).
     pub doubles_in_halves: bool,
-    /// Floats become half floats that lie without gaps (Skylake manual, Volume 7, "Special Restrictions for
-    /// Handling Mixed Mode Float Operations"). Before, results narrower than the operands have the operands'
-    /// strides.
+    /// Conversions from floats to half floats can have a packed destination (Skylake manual, Volume 7,
+    /// "Special Restrictions for Handling Mixed Mode Float Operations"). Before, results that are narrower
+    /// than the operands have the operands' stride.
     pub packed_half_results: bool,
-    /// 64-bit immediates.
+    /// Has 64-bit immediates.
     pub wide_immediates: bool,
 }
 
@@ -144,12 +144,12 @@ impl Generation {
         }
     }
 
-    /// What it can do.
+    /// Its properties.
     pub const fn capabilities(self) -> &'static Capabilities {
         &CAPABILITIES[self.column()]
     }
 
-    /// The generation of a name (`gen7`, `gen7.5`, `gen8`, `gen9`).
+    /// The generation with a name (`gen7`, `gen7.5`, `gen8`, `gen9`).
     pub fn from_name(name: &str) -> Option<Generation> {
         Generation::ALL.into_iter().find(|g| g.capabilities().name == name)
     }

@@ -1,7 +1,7 @@
-//! One EU instruction in a form that is independent of how a generation encodes it.
+//! EU instructions, independent of the encoding of a generation.
 
-/// A generation of the instruction set. Which of them has what is data (see the tables of this
-/// crate); code asks the tables for a capability and never compares generations.
+/// A generation of the instruction set. Differences are data in the tables of this crate; code uses the
+/// tables and never compares generations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Generation {
     /// Ivy Bridge, Bay Trail.
@@ -14,7 +14,7 @@ pub enum Generation {
     Gen9,
 }
 
-/// What an instruction does. The manual's mnemonic is the variant's name.
+/// An operation. The variants are named by the manual's mnemonics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[rustfmt::skip]
 #[allow(missing_docs, reason = "each variant is the manual's mnemonic")]
@@ -109,7 +109,7 @@ pub struct Region {
 }
 
 impl Region {
-    /// The vertical stride that stands for `VxH` (one address register per row).
+    /// The vertical stride that represents `VxH` (one address register per row).
     pub const VXH: u8 = 0xff;
     /// One element for all channels: `<0;1,0>`.
     pub const SCALAR: Region = Region { vstride: 0, width: 1, hstride: 0 };
@@ -169,7 +169,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// The swizzle `.xyzw`, which changes nothing.
+    /// The identity swizzle `.xyzw`.
     pub const XYZW: u8 = 0xe4;
     /// A plain source: no modifier, direct.
     pub const fn new(register: Register, subregister: u8, region: Region, ty: Type) -> Source {
@@ -215,7 +215,7 @@ impl Operand {
     }
 }
 
-/// Predicate control: which flag bits decide about a channel.
+/// Predicate control: the flag bits that enable a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the manual's names")]
 pub enum PredicateControl {
@@ -317,7 +317,7 @@ pub enum MathFunction {
 }
 
 impl MathFunction {
-    /// How many sources it reads.
+    /// Number of sources that it reads.
     pub const fn arguments(self) -> usize {
         match self {
             MathFunction::Inv
@@ -361,16 +361,16 @@ pub enum SharedFunction {
     CheckAndRefinement,
 }
 
-/// A message descriptor: 32 bits, or where they are found at run time.
+/// A message descriptor: an immediate of 32 bits, or a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Descriptor {
-    /// Known when the program is encoded.
+    /// An immediate.
     Immediate(u32),
     /// In `a0.0` (extended descriptor: `a0.n`, `n` a dword index).
     Register(u8),
 }
 
-/// What a `send`, `sendc`, `sends` or `sendsc` carries beside its operands.
+/// The parts of a `send`, `sendc`, `sends` or `sendsc` other than its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Send {
     /// Shared function.
@@ -384,8 +384,8 @@ pub struct Send {
 }
 
 impl Send {
-    /// The message with its payload in one piece, as `send` has it: bits 28:25 of the descriptor ("Message
-    /// Length") count both pieces. A descriptor in a register stays as it is.
+    /// Converts the descriptors of a split send to those of a `send` with a single payload: bits 28:25 of the
+    /// descriptor ("Message Length") count both payloads. A descriptor in a register is unchanged.
     #[must_use]
     pub fn joined(self) -> Send {
         match (self.descriptor, self.extended) {
@@ -414,7 +414,7 @@ pub struct Branch {
     pub control: bool,
 }
 
-/// What only some opcodes have.
+/// Parts of an instruction that only some opcodes have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Extra {
     /// Nothing.
@@ -449,7 +449,7 @@ pub struct Instruction {
     pub exec_size: u8,
     /// First channel (quarter and nibble control): 0, 4, ... 28.
     pub channel_offset: u8,
-    /// `WE_all`: executes for all channels whatever the execution mask.
+    /// `WE_all`: executes for all channels, regardless of the execution mask.
     pub no_mask: bool,
     /// Predication.
     pub predicate: Option<Predicate>,
@@ -469,11 +469,11 @@ pub struct Instruction {
     pub thread_control: ThreadControl,
     /// The debug (breakpoint) bit.
     pub debug: bool,
-    /// Where the result goes; `null` where an instruction has none.
+    /// Destination; `null` where an instruction has none.
     pub destination: Destination,
     /// Sources 0, 1 and 2. A message's payload is source 0, of split sends also source 1.
     pub sources: [Operand; 3],
-    /// What only some opcodes have.
+    /// Parts that only some opcodes have.
     pub extra: Extra,
 }
 
@@ -514,7 +514,7 @@ impl Instruction {
 }
 
 impl Type {
-    /// Bytes of one element; of the packed immediates, bytes of the element they expand to.
+    /// Size of an element in bytes; of vector immediates, that of the expanded elements.
     pub const fn size(self) -> u32 {
         match self {
             Type::UB | Type::B => 1,
@@ -523,11 +523,11 @@ impl Type {
             Type::UQ | Type::Q | Type::DF => 8,
         }
     }
-    /// Is it one of the floating-point types?
+    /// Whether it is a floating-point type.
     pub const fn is_float(self) -> bool {
         matches!(self, Type::HF | Type::F | Type::DF | Type::VF)
     }
-    /// Is it a signed integer type?
+    /// Whether it is a signed integer type.
     pub const fn is_signed(self) -> bool {
         matches!(self, Type::B | Type::W | Type::D | Type::Q | Type::V)
     }

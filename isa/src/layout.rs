@@ -1,8 +1,8 @@
 //! The instruction formats, each described once as a walk over its fields.
 //!
-//! Source: "EU Instruction Formats" of the manuals for Ivy Bridge (Volume 4 Part 3), Haswell,
-//! Broadwell and Skylake (Volume 7). Operands that the hardware wants filled in although they say
-//! nothing (`Implied`, the types beside immediates) follow what Mesa's assembler emits.
+//! Source: "EU Instruction Formats" of the manuals for Ivy Bridge (Volume 4 Part 3), Haswell, Broadwell and
+//! Skylake (Volume 7). Fields without information that must be set nevertheless (`Implied`, types next to
+//! immediates) are those that Mesa's assembler emits.
 
 mod branch;
 mod operand;
@@ -97,7 +97,7 @@ fn predicate<C: Codec>(c: &mut C, i: &mut Instruction) -> Result<(), C::Error> {
     Ok(())
 }
 
-/// Bits 27:24, which mean something else for `math` and for messages.
+/// Bits 27:24: conditional modifier, math function, or shared function.
 fn function<C: Codec>(c: &mut C, info: &OpcodeInfo, i: &mut Instruction) -> Result<(), C::Error> {
     match (info.format, &mut i.extra) {
         (Format::Math, extra) => {
@@ -164,8 +164,8 @@ fn wait<C: Codec>(c: &mut C, i: &mut Instruction) -> Result<(), C::Error> {
     source(c, Slot::Source1, i.access_mode, false, &mut Operand::Register(null))
 }
 
-/// The swizzle that reads the channels of a write mask; a channel that is not in the mask reads the
-/// nearest one before it that is, or the first.
+/// The swizzle that reads the channels of a write mask; a channel that is not in the mask reads the nearest
+/// preceding one that is, or the first.
 fn swizzle_of_mask(mask: u8) -> u8 {
     let mut channel = mask.trailing_zeros().min(3) as u8;
     (0..4).fold(0, |swizzle, lane| {

@@ -1,7 +1,7 @@
 //! The Gen instruction set as tables.
 //!
 //! One row per opcode and one row per field; encoding, decoding, printing, parsing and validation
-//! are derived from them. This crate knows nothing of compilers or simulators.
+//! are derived from them. This crate is independent of compilers and simulators.
 //!
 //! Sources for every table: Intel's programmer's reference manuals, "Volume 7: 3D-Media-GPGPU",
 //! chapters "EU Overview" and "Instruction Set Reference" (Skylake), and the same chapters of the
@@ -29,6 +29,6 @@ pub use encoding::{Stream, decode, decode_first, decode_stream, encode};
 pub use field::{Bits, FIELDS, Field, FieldGroup, FieldInfo};
 pub use generation::{Capabilities, Generations};
 pub use instruction::*;
-pub use opcode::{Allows, BranchShape, Format, Implied, OPCODES, OpcodeInfo};
+pub use opcode::{Allows, BranchLayout, Format, Implied, OPCODES, OpcodeInfo};
 pub use text::{ParseError, Printed, parse, parse_program, print, print_program};
-pub use validate::{Place, Rule, Violation, atom_rules, rules, validate, validate_atom};
+pub use validate::{Rule, Violation, ViolationSite, atom_rules, rules, validate, validate_atom};

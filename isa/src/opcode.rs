@@ -6,60 +6,59 @@
 use crate::generation::COLUMNS;
 use crate::{Arf, Generation, Opcode, Region, Register, Type};
 
-/// Which layout an instruction has, and how it is written.
+/// The layout and syntax of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Destination and one or two sources.
     Basic,
     /// Destination and three sources, align16.
     Ternary,
-    /// Two sources; the function stands where others have the conditional modifier.
+    /// Two sources; the function is encoded in the conditional modifier's bits.
     Math,
     /// One payload and a message descriptor.
     Send,
     /// Two payloads and a message descriptor.
     SplitSend,
     /// A branch with offsets.
-    Branch(BranchShape),
+    Branch(BranchLayout),
     /// `jmpi`: the offset, immediate or register, is source 1.
     Jump,
-    /// `call`, `calla`: the return address goes to the destination.
+    /// `call`, `calla`: the destination gets the return address.
     Call,
-    /// `ret`: source 0 is what `call` left.
+    /// `ret`: source 0 is the result of `call`.
     Return,
-    /// `brd`, `brc`: offsets, or a register with them.
-    RegisterBranch(BranchShape),
+    /// `brd`, `brc`: offsets, or a register that contains them.
+    RegisterBranch(BranchLayout),
     /// `wait`: destination and source are the same notification register.
     Wait,
-    /// Nothing but the opcode.
+    /// Only an opcode.
     Bare,
 }
 
-/// A register operand that is always the same and therefore is no part of an `Instruction`.
+/// A register operand that is always the same, and therefore not part of an `Instruction`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Implied {
     pub(crate) register: Register,
     pub(crate) region: Region,
     pub(crate) ty: Type,
-    /// Horizontal stride, where it is the destination.
+    /// Horizontal stride, for a destination.
     pub(crate) hstride: u8,
 }
 
-/// Where a branch has its offsets and what fills the operand fields around them.
+/// The encoding of a branch's offsets, and the contents of the operand fields around them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BranchShape {
-    /// 1: `JIP`. 2: `JIP` and `UIP`. By generation.
+pub struct BranchLayout {
+    /// Number of offsets in each generation: 1 (`JIP`) or 2 (`JIP` and `UIP`).
     offsets: [u8; COLUMNS],
     destination: [Implied; COLUMNS],
-    /// Source 0 where narrow offsets stand in the place of source 1; without, they stand in that of
-    /// source 0.
+    /// Source 0, if narrow offsets are in the immediate of source 1; otherwise they are in that of source 0.
     pub(crate) source: Option<Implied>,
-    /// Type of the immediate that stands for narrow offsets.
+    /// Type of the immediate with narrow offsets.
     pub(crate) immediate: Type,
 }
 
-impl BranchShape {
-    /// Does the branch have an `UIP`?
+impl BranchLayout {
+    /// Whether the branch has a `UIP`.
     pub const fn has_uip(&self, generation: Generation) -> bool {
         self.offsets[generation.column()] == 2
     }
@@ -71,7 +70,7 @@ impl BranchShape {
 }
 
 bitflags::bitflags! {
-    /// What may be said about an instruction beside its operands.
+    /// The modifiers and options that an instruction may have.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Allows: u16 {
         /// Conditional modifier.
@@ -86,9 +85,9 @@ bitflags::bitflags! {
         const LOGIC = 16;
         /// The conditional modifier is required.
         const CONDITION_REQUIRED = 32;
-        /// The immediate is 64 bits wide whatever its type (`dim`).
+        /// The immediate has 64 bits regardless of its type (`dim`).
         const WIDE_IMMEDIATE = 64;
-        /// `BranchCtrl` in the place of accumulator write, Gen8+.
+        /// `BranchCtrl` in the bit of accumulator write, Gen8+.
         const BRANCH_CONTROL = 128;
         /// No predication.
         const NO_PREDICATE = 256;
@@ -100,11 +99,11 @@ bitflags::bitflags! {
 pub struct OpcodeInfo {
     /// The operation.
     pub opcode: Opcode,
-    /// How it is written.
+    /// Its mnemonic.
     pub mnemonic: &'static str,
-    /// Bits 6:0 by generation; `None` where it does not exist.
+    /// Bits 6:0 in each generation; `None` where it does not exist.
     code: [Option<u8>; COLUMNS],
-    /// Number of sources that are operands in the text.
+    /// Number of sources in the text.
     pub sources: u8,
     /// Its layout.
     pub format: Format,
@@ -153,8 +152,8 @@ const fn branch(
     destination: [Implied; COLUMNS],
     source: Option<Implied>,
     immediate: Type,
-) -> BranchShape {
-    BranchShape { offsets, destination, source, immediate }
+) -> BranchLayout {
+    BranchLayout { offsets, destination, source, immediate }
 }
 
 const ALU: Allows = Allows::CONDITION.union(Allows::SATURATE).union(Allows::MODIFIERS);
@@ -250,12 +249,12 @@ pub const OPCODES: &[OpcodeInfo] = &[
 ];
 
 impl Opcode {
-    /// The opcode's row. Every opcode has one: a test walks the enumeration.
+    /// The opcode's row. A test checks that every opcode has one.
     pub fn info(self) -> &'static OpcodeInfo {
         &OPCODES[self as usize]
     }
 
-    /// Is it a branch with an `UIP`?
+    /// Whether it is a branch with a `UIP`.
     pub fn has_uip(self, generation: Generation) -> bool {
         match self.info().format {
             Format::Branch(shape) | Format::RegisterBranch(shape) => shape.has_uip(generation),
@@ -263,7 +262,7 @@ impl Opcode {
         }
     }
 
-    /// The row of a number in bits 6:0.
+    /// The row with a value of bits 6:0.
     pub fn from_code(generation: Generation, code: u8) -> Option<&'static OpcodeInfo> {
         OPCODES.iter().find(|row| row.code(generation) == Some(code))
     }
@@ -279,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_stand_in_the_order_of_the_enumeration() {
+    fn rows_are_in_the_order_of_the_enumeration() {
         for (index, row) in OPCODES.iter().enumerate() {
             assert_eq!(row.opcode as usize, index, "{}", row.mnemonic);
         }

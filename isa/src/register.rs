@@ -1,7 +1,7 @@
 //! Register numbers.
 //!
 //! Source: "Architecture Register File" of "EU Overview" (Skylake, Volume 7): bits 7:4 of the
-//! number choose the register, bits 3:0 one of several.
+//! number select the register, bits 3:0 one of several.
 
 use crate::codes::File;
 use crate::{Arf, Register};
@@ -11,9 +11,9 @@ struct ArfRow {
     high: u8,
     name: &'static str,
     make: fn(u8) -> Arf,
-    /// How many registers share the name; a single one's index is written as 0 or not at all.
+    /// Number of registers with the name; the index of a single one is written as 0 or omitted.
     count: u8,
-    /// Is an index part of the name?
+    /// Whether the text has an index.
     indexed: bool,
 }
 
@@ -74,7 +74,7 @@ impl Arf {
         }
     }
 
-    /// The register of a name. `ce0` is another name of `mask0`.
+    /// The register with a name. `ce0` is another name of `mask0`.
     pub(crate) fn from_text(text: &str) -> Option<Arf> {
         if text == "ce0" {
             return Some(Arf::ChannelEnable);
@@ -112,7 +112,7 @@ impl Register {
         }
     }
 
-    /// How it is written, without subregister.
+    /// Its text, without subregister.
     pub(crate) fn text(self) -> String {
         match self {
             Register::Grf(number) => format!("g{number}"),
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_architecture_register_survives_number_and_text() {
+    fn every_architecture_register_survives_a_round_trip() {
         let mut seen = 0;
         for number in 0..=255 {
             if let Some(arf) = Arf::from_number(number) {

@@ -1,7 +1,7 @@
-//! Instructions as text.
+//! Printing and parsing of instructions.
 //!
 //! The syntax is that of Mesa's assembler for Gen4 to Gen12 (`mnemonic(size) destination sources
-//! { options };`), with a few additions where that cannot say everything: numeric branch offsets
+//! { options };`), with additions for what it cannot express: numeric branch offsets
 //! in bytes, register forms of branches, subregisters in bytes (`g1.3b`), an unused flag register
 //! and `BranchCtrl` among the options. `docs/isa.md` describes it.
 
@@ -11,6 +11,7 @@ mod parse;
 mod parse_operand;
 mod print;
 mod program;
+mod statement;
 
 pub use parse::{ParseError, parse};
 pub use print::{Printed, print};

@@ -1,7 +1,7 @@
-//! What the hardware leaves undefined although it can be encoded.
+//! Validation: rules about instructions that can be encoded but are undefined on hardware.
 //!
-//! Each rule is a row: name, manual's section, the generations it holds for, what it demands, and the
-//! check. [`validate`] runs all of them and reports every fault.
+//! Each rule is a row: name, section of the manual, generations, requirement, and check. [`validate`] runs
+//! all of them and reports every violation.
 
 mod atom;
 mod control;
@@ -16,9 +16,9 @@ use std::fmt;
 use crate::{Generation, Generations, Instruction};
 use subject::Subject;
 
-/// What a fault is about.
+/// The part of an instruction that violates a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ViolationSite {
     /// The instruction as a whole.
     Instruction,
     /// Its destination.
@@ -29,20 +29,19 @@ pub enum Place {
 
 /// A rule.
 pub struct Rule {
-    /// Its name.
+    /// Its identifier.
     pub id: &'static str,
-    /// Where the manuals say so (Volume 7 of Skylake's, Volume 4 Part 3 of Ivy Bridge's, if no other
-    /// is named).
+    /// Section of the manual (Skylake's Volume 7, Ivy Bridge's Volume 4 Part 3, unless another one is named).
     pub reference: &'static str,
-    /// What it demands.
+    /// The requirement.
     pub message: &'static str,
     applies: Generations,
-    /// Where an instruction breaks it.
-    check: fn(&Subject<'_>) -> Vec<Place>,
+    /// Returns the parts of an instruction that violate it.
+    check: fn(&Subject<'_>) -> Vec<ViolationSite>,
 }
 
 impl Rule {
-    /// Does it hold for the generation?
+    /// Whether it applies to the generation.
     pub const fn applies(&self, generation: Generation) -> bool {
         self.applies.has(generation)
     }
@@ -54,27 +53,27 @@ impl fmt::Debug for Rule {
     }
 }
 
-/// A rule that an instruction breaks.
+/// A violation of a rule by an instruction.
 #[derive(Clone, Copy, Debug)]
 pub struct Violation {
     /// The rule.
     pub rule: &'static Rule,
-    /// Where.
-    pub place: Place,
+    /// The part of the instruction that violates it.
+    pub site: ViolationSite,
 }
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.place {
-            Place::Instruction => {}
-            Place::Destination => f.write_str("destination: ")?,
-            Place::Source(n) => write!(f, "source {n}: ")?,
+        match self.site {
+            ViolationSite::Instruction => {}
+            ViolationSite::Destination => f.write_str("destination: ")?,
+            ViolationSite::Source(n) => write!(f, "source {n}: ")?,
         }
         write!(f, "{} [{}; {}]", self.rule.message, self.rule.id, self.rule.reference)
     }
 }
 
-/// All rules, by what they are about.
+/// All rules, by subject.
 const RULES: [&[Rule]; 5] = [control::RULES, operand::RULES, region::RULES, mixed::RULES, send::RULES];
 
 /// All rules.
@@ -82,23 +81,22 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
     RULES.into_iter().flatten()
 }
 
-/// Every rule that the instruction breaks.
+/// All violations of an instruction.
 pub fn validate(generation: Generation, instruction: &Instruction) -> Vec<Violation> {
     violations(rules(), generation, instruction)
 }
 
-/// The rules of the Atom line, which [`rules`] does not have.
+/// The additional rules of the Atom line.
 pub fn atom_rules() -> impl Iterator<Item = &'static Rule> {
     atom::RULES.iter()
 }
 
-/// Every rule of the Atom line (Cherryview, Apollo Lake, Gemini Lake) that the instruction breaks, besides
-/// those of its generation.
+/// All violations of the additional rules of the Atom line (Cherryview, Apollo Lake, Gemini Lake).
 pub fn validate_atom(generation: Generation, instruction: &Instruction) -> Vec<Violation> {
     violations(atom_rules(), generation, instruction)
 }
 
-/// Every one of some rules that the instruction breaks.
+/// All violations of some rules.
 fn violations(
     rules: impl Iterator<Item = &'static Rule>,
     generation: Generation,
@@ -107,8 +105,8 @@ fn violations(
     let subject = Subject::new(generation, instruction);
     let mut found = Vec::new();
     for rule in rules.filter(|rule| rule.applies(generation)) {
-        for place in (rule.check)(&subject) {
-            found.push(Violation { rule, place });
+        for site in (rule.check)(&subject) {
+            found.push(Violation { rule, site });
         }
     }
     found
@@ -119,7 +117,7 @@ const fn all(
     id: &'static str,
     reference: &'static str,
     message: &'static str,
-    check: fn(&Subject<'_>) -> Vec<Place>,
+    check: fn(&Subject<'_>) -> Vec<ViolationSite>,
 ) -> Rule {
     Rule { id, reference, message, applies: Generations::ALL, check }
 }
@@ -130,17 +128,17 @@ const fn some(
     id: &'static str,
     reference: &'static str,
     message: &'static str,
-    check: fn(&Subject<'_>) -> Vec<Place>,
+    check: fn(&Subject<'_>) -> Vec<ViolationSite>,
 ) -> Rule {
     Rule { id, reference, message, applies, check }
 }
 
-/// A fault of the instruction where it breaks something.
-fn whole(broken: bool) -> Vec<Place> {
-    if broken { vec![Place::Instruction] } else { Vec::new() }
+/// A violation by the instruction as a whole, if `broken`.
+fn whole(broken: bool) -> Vec<ViolationSite> {
+    if broken { vec![ViolationSite::Instruction] } else { Vec::new() }
 }
 
-/// A fault of the destination where it breaks something.
-fn at_destination(broken: bool) -> Vec<Place> {
-    if broken { vec![Place::Destination] } else { Vec::new() }
+/// A violation by the destination, if `broken`.
+fn at_destination(broken: bool) -> Vec<ViolationSite> {
+    if broken { vec![ViolationSite::Destination] } else { Vec::new() }
 }

@@ -1,10 +1,9 @@
-//! A second opinion: Intel's own disassembler about the same bytes.
+//! An independent check of decoding: Intel's own disassembler.
 //!
-//! [`compare`] runs `iga64` (Debian package `libigc-tools`) on a program and compares what it reads
-//! with what [`decode_stream`](crate::decode_stream) reads, instruction by instruction: opcode,
-//! execution size and channels, predicate, conditional modifier, registers, regions, types,
-//! immediates, branch targets, descriptors and options. Nothing here is needed to run kernels; it
-//! serves the tests of everything that makes machine code.
+//! [`compare`] runs `iga64` (Debian package `libigc-tools`) on a program and compares its output with that of
+//! [`decode_stream`](crate::decode_stream), instruction by instruction: opcode, execution size and channels,
+//! predicate, conditional modifier, registers, regions, types, immediates, branch targets, descriptors and
+//! options. It is used by the tests of everything that generates machine code.
 
 mod expected;
 mod line;
@@ -15,60 +14,60 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::{AccessMode, DecodeError, Generation, Generations, Instruction, Opcode, decode_stream};
 
-/// Why there is no second opinion.
+/// Why the check is not possible.
 #[derive(Debug, thiserror::Error)]
 pub enum WitnessError {
     /// The program is not installed.
     #[error("iga64 is not installed")]
     Missing,
-    /// It does not know the generation.
+    /// It does not support the generation.
     #[error("iga64 does not know {0}")]
     Generation(&'static str),
-    /// It refuses the bytes; its messages.
+    /// It refuses the bytes, with these messages.
     #[error("iga64: {0}")]
     Refused(String),
-    /// This crate cannot decode what it is asked about.
+    /// This crate cannot decode the program.
     #[error("byte {0:#x}: {1}")]
     Decode(usize, DecodeError),
-    /// Files or processes.
+    /// An error of a file or process.
     #[error("iga64: {0}")]
     Io(#[from] std::io::Error),
 }
 
-/// Some instructions.
+/// A set of instructions.
 type Filter = fn(&Instruction) -> bool;
 
-/// What `iga64` cannot say: of which generations, of which instructions.
+/// The instructions that `iga64` cannot disassemble, by generation.
 const UNKNOWN: &[(Generations, Filter)] = &[
-    // Until Broadwell it writes align1 only.
+    // Until Broadwell it supports align1 only.
     (Generations::UNTIL_8, |i| i.access_mode == AccessMode::Align16),
-    // Later it has no write masks, but for `madm`, where the field is an accumulator, and no predicates of
-    // align16.
+    // Later it supports neither write masks, except for `madm`, where the field is an accumulator, nor
+    // predicates of align16.
     (Generations::FROM_9, |i| {
         let masked = i.destination.writemask != 0xf && i.opcode != Opcode::Madm;
         i.access_mode == AccessMode::Align16 && (masked || i.predicate.is_some())
     }),
-    // It reads the two offsets of Haswell's `brc` as one number.
+    // It decodes the two offsets of Haswell's `brc` as one number.
     (Generations::UNTIL_75, |i| i.opcode == Opcode::Brc),
 ];
 
-/// Does `iga64` know the generation?
+/// Whether `iga64` supports the generation.
 pub fn knows_generation(generation: Generation) -> bool {
     generation.capabilities().iga_platform.is_some()
 }
 
-/// Can `iga64` say what an instruction is?
+/// Whether `iga64` can disassemble an instruction.
 pub fn knows(generation: Generation, instruction: &Instruction) -> bool {
     let unknown = UNKNOWN.iter().any(|(generations, of)| generations.has(generation) && of(instruction));
     knows_generation(generation) && !unknown
 }
 
-/// A disagreement about an instruction.
+/// A difference in the decoding of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Its first byte.
+    /// Its offset.
     pub offset: usize,
-    /// What they disagree about.
+    /// The parts that differ.
     pub what: String,
     /// The instruction as this crate prints it.
     pub ours: String,
@@ -76,13 +75,13 @@ pub struct Difference {
     pub theirs: String,
 }
 
-/// Where `iga64` is, if it is installed.
+/// The path of `iga64`, if it is installed.
 pub fn program() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join("iga64")).find(|file| file.is_file())
 }
 
-/// What `iga64` prints for a program, branch targets as bytes from the branch.
+/// Disassembles a program with `iga64`; branch targets are in bytes from the branch.
 ///
 /// # Errors
 /// No `iga64`, or one that finds an error in the bytes.
@@ -108,7 +107,7 @@ pub fn disassemble(generation: Generation, code: &[u8]) -> Result<String, Witnes
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Where `iga64` and this crate read a program differently; empty where they agree.
+/// The differences between `iga64` and this crate in the decoding of a program.
 ///
 /// # Errors
 /// No `iga64`, or one of the two that cannot read the program.

@@ -19,7 +19,7 @@ pub struct Data {
 
 /// A section of [`Data`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Image {
+pub enum DataSection {
     /// [`Data::constants`]
     Constants,
     /// [`Data::variables`]
@@ -30,13 +30,13 @@ pub enum Image {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Relocation {
     /// The section that holds the pointer.
-    pub image: Image,
+    pub section: DataSection,
     /// Offset of the pointer in bytes.
     pub offset: u64,
     /// Bytes of the pointer: 4 or 8.
     pub size: u32,
     /// The section that the pointer points into.
-    pub target: Image,
+    pub target: DataSection,
     /// Offset in the target in bytes; may be outside of it.
     pub addend: i64,
 }
@@ -44,10 +44,10 @@ pub struct Relocation {
 impl Data {
     /// The bytes of a section.
     #[must_use]
-    pub fn image(&self, image: Image) -> &[u8] {
-        match image {
-            Image::Constants => &self.constants,
-            Image::Variables => &self.variables,
+    pub fn section(&self, section: DataSection) -> &[u8] {
+        match section {
+            DataSection::Constants => &self.constants,
+            DataSection::Variables => &self.variables,
         }
     }
 
@@ -57,17 +57,17 @@ impl Data {
         let mut sections = (self.constants.clone(), self.variables.clone());
         for relocation in &self.relocations {
             let target = match relocation.target {
-                Image::Constants => constants,
-                Image::Variables => variables,
+                DataSection::Constants => constants,
+                DataSection::Variables => variables,
             };
-            let image = match relocation.image {
-                Image::Constants => &mut sections.0,
-                Image::Variables => &mut sections.1,
+            let section = match relocation.section {
+                DataSection::Constants => &mut sections.0,
+                DataSection::Variables => &mut sections.1,
             };
             let begin = relocation.offset as usize;
             let address = target.wrapping_add_signed(relocation.addend).to_le_bytes();
             let bytes = &address[..relocation.size as usize];
-            image[begin..begin + bytes.len()].copy_from_slice(bytes);
+            section[begin..begin + bytes.len()].copy_from_slice(bytes);
         }
         sections
     }
@@ -78,7 +78,7 @@ impl Data {
         self.relocations.iter().all(|relocation| {
             let end = relocation.offset.checked_add(relocation.size.into());
             (relocation.size == 8 || relocation.size == 4 && relocation.offset.is_multiple_of(4))
-                && end.is_some_and(|end| end <= self.image(relocation.image).len() as u64)
+                && end.is_some_and(|end| end <= self.section(relocation.section).len() as u64)
         })
     }
 }
@@ -90,13 +90,13 @@ mod tests {
     #[test]
     fn pointers_are_relocated() {
         let relocation =
-            |image, offset, target, addend| Relocation { image, offset, size: 8, target, addend };
+            |section, offset, target, addend| Relocation { section, offset, size: 8, target, addend };
         let data = Data {
             constants: vec![1; 8],
             variables: vec![2; 24],
             relocations: vec![
-                relocation(Image::Constants, 0, Image::Variables, 4),
-                relocation(Image::Variables, 8, Image::Constants, -1),
+                relocation(DataSection::Constants, 0, DataSection::Variables, 4),
+                relocation(DataSection::Variables, 8, DataSection::Constants, -1),
             ],
         };
         assert!(data.is_sound());
@@ -106,8 +106,10 @@ mod tests {
         assert_eq!(variables[8..16], 0xfffu64.to_le_bytes());
         let outside = Data { constants: vec![0; 11], ..data };
         assert!(outside.is_sound());
-        let outside =
-            Data { relocations: vec![relocation(Image::Constants, 4, Image::Constants, 0)], ..outside };
+        let outside = Data {
+            relocations: vec![relocation(DataSection::Constants, 4, DataSection::Constants, 0)],
+            ..outside
+        };
         assert!(!outside.is_sound());
     }
 }

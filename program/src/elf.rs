@@ -20,7 +20,7 @@ use object::write::elf::{FileHeader as WriteHeader, SectionHeader, SectionIndex,
 use object::{LittleEndian, Object, ObjectSection};
 use thiserror::Error;
 
-use crate::{Data, Image, Program, Relocation};
+use crate::{Data, DataSection, Program, Relocation};
 
 /// Version of the format. Binaries of other versions are refused, so applications have to build from source
 /// again.
@@ -107,7 +107,8 @@ pub fn write_unchecked(program: &Program) -> Result<Vec<u8>, ElfError> {
     }
     let info = description(program)?;
     let check = check_text(program, &info);
-    let relocations = [Image::Constants, Image::Variables].map(|image| relocation_bytes(program, image));
+    let relocations = [DataSection::Constants, DataSection::Variables]
+        .map(|data_section| relocation_bytes(program, data_section));
 
     let mut sections = Vec::new();
     for kernel in &program.kernels {
@@ -115,7 +116,7 @@ pub fn write_unchecked(program: &Program) -> Result<Vec<u8>, ElfError> {
         sections.push(Section::new(format!("{TEXT_PREFIX}{}", kernel.name), flags, TEXT_ALIGN, &kernel.code));
     }
     // The null section has number 0.
-    let first_image = sections.len() as u32 + 1;
+    let first_data_section = sections.len() as u32 + 1;
     sections.push(Section::new(RODATA, elf::SHF_ALLOC, TEXT_ALIGN, &program.data.constants));
     let writable = elf::SHF_ALLOC | elf::SHF_WRITE;
     sections.push(Section::new(DATA, writable, TEXT_ALIGN, &program.data.variables));
@@ -126,12 +127,12 @@ pub fn write_unchecked(program: &Program) -> Result<Vec<u8>, ElfError> {
     sections.push(Section::new(BITCODE, elf::SHF_EXCLUDE, 4, &program.bitcode));
     sections.push(Section::new(INFO, 0, 1, info.as_bytes()));
     sections.push(Section::new(CHECK, 0, 1, check.as_bytes()));
-    layout(&sections, first_image)
+    layout(&sections, first_data_section)
 }
 
 /// Lays out and writes sections, and symbols for the two data sections, of which the first has section number
-/// `first_image`.
-fn layout(sections: &[Section<'_>], first_image: u32) -> Result<Vec<u8>, ElfError> {
+/// `first_data_section`.
+fn layout(sections: &[Section<'_>], first_data_section: u32) -> Result<Vec<u8>, ElfError> {
     let mut bytes = Vec::new();
     let mut writer = Writer::new(object::Endianness::Little, true, &mut bytes);
     writer.reserve_file_header();
@@ -140,10 +141,10 @@ fn layout(sections: &[Section<'_>], first_image: u32) -> Result<Vec<u8>, ElfErro
     for _ in sections {
         writer.reserve_section_index();
     }
-    let images = [first_image, first_image + 1].map(SectionIndex);
+    let data_sections = [first_data_section, first_data_section + 1].map(SectionIndex);
     writer.reserve_null_symbol_index();
-    for image in images {
-        writer.reserve_symbol_index(Some(image));
+    for data_section in data_sections {
+        writer.reserve_symbol_index(Some(data_section));
     }
     let symbols = writer.reserve_symtab_section_index();
     writer.reserve_strtab_section_index();
@@ -169,10 +170,10 @@ fn layout(sections: &[Section<'_>], first_image: u32) -> Result<Vec<u8>, ElfErro
         writer.write(section.bytes);
     }
     writer.write_null_symbol();
-    for image in images {
+    for data_section in data_sections {
         writer.write_symbol(&Sym {
             name: None,
-            section: Some(image),
+            section: Some(data_section),
             st_info: (elf::STB_LOCAL << 4) | elf::STT_SECTION,
             st_other: 0,
             st_shndx: 0,
@@ -183,7 +184,7 @@ fn layout(sections: &[Section<'_>], first_image: u32) -> Result<Vec<u8>, ElfErro
     writer.write_strtab();
     writer.write_shstrtab();
     writer.write_null_section_header();
-    let mut image = images.into_iter();
+    let mut data_section = data_sections.into_iter();
     for ((section, &offset), &name) in sections.iter().zip(&offsets).zip(&names) {
         let relocations = section.ty == elf::SHT_RELA;
         writer.write_section_header(&SectionHeader {
@@ -194,12 +195,16 @@ fn layout(sections: &[Section<'_>], first_image: u32) -> Result<Vec<u8>, ElfErro
             sh_offset: offset as u64,
             sh_size: section.bytes.len() as u64,
             sh_link: if relocations { symbols.0 } else { 0 },
-            sh_info: if relocations { image.next().map_or(0, |image| image.0) } else { 0 },
+            sh_info: if relocations {
+                data_section.next().map_or(0, |data_section| data_section.0)
+            } else {
+                0
+            },
             sh_addralign: section.align as u64,
             sh_entsize: if relocations { size_of::<Rela>() as u64 } else { 0 },
         });
     }
-    writer.write_symtab_section_header(images.len() as u32 + 1);
+    writer.write_symtab_section_header(data_sections.len() as u32 + 1);
     writer.write_strtab_section_header();
     writer.write_shstrtab_section_header();
     Ok(bytes)
@@ -209,9 +214,10 @@ fn layout(sections: &[Section<'_>], first_image: u32) -> Result<Vec<u8>, ElfErro
 type Rela = elf::Rela64<LittleEndian>;
 
 /// The relocations of a data section as contents of a `.rela` section.
-fn relocation_bytes(program: &Program, image: Image) -> Vec<u8> {
+fn relocation_bytes(program: &Program, data_section: DataSection) -> Vec<u8> {
     let mut bytes = Vec::new();
-    for relocation in program.data.relocations.iter().filter(|relocation| relocation.image == image) {
+    for relocation in program.data.relocations.iter().filter(|relocation| relocation.section == data_section)
+    {
         let known = ADDRESSES.iter().find(|(_, size)| *size == relocation.size);
         let kind = known.map_or(0, |(kind, _)| *kind);
         let entry = Rela {
@@ -225,16 +231,18 @@ fn relocation_bytes(program: &Program, image: Image) -> Vec<u8> {
 }
 
 /// The relocations of a data section from the contents of a `.rela` section.
-fn read_relocations(image: Image, bytes: &[u8]) -> Result<Vec<Relocation>, ElfError> {
+fn read_relocations(data_section: DataSection, bytes: &[u8]) -> Result<Vec<Relocation>, ElfError> {
     let invalid = || ElfError::Invalid("relocations".into());
     let entries = slice_from_all_bytes::<Rela>(bytes).map_err(|()| invalid())?;
     let read = |entry: &Rela| {
         let number = entry.r_sym(LittleEndian, false);
-        let target = [Image::Constants, Image::Variables].into_iter().find(|image| symbol(*image) == number);
+        let target = [DataSection::Constants, DataSection::Variables]
+            .into_iter()
+            .find(|data_section| symbol(*data_section) == number);
         let kind = entry.r_type(LittleEndian, false);
         let size = ADDRESSES.iter().find(|(known, _)| *known == kind).map(|(_, size)| *size);
         Ok(Relocation {
-            image,
+            section: data_section,
             offset: entry.r_offset.get(LittleEndian),
             size: size.ok_or_else(invalid)?,
             target: target.ok_or_else(invalid)?,
@@ -245,10 +253,10 @@ fn read_relocations(image: Image, bytes: &[u8]) -> Result<Vec<Relocation>, ElfEr
 }
 
 /// The number of a data section's symbol.
-fn symbol(image: Image) -> u32 {
-    match image {
-        Image::Constants => 1,
-        Image::Variables => 2,
+fn symbol(data_section: DataSection) -> u32 {
+    match data_section {
+        DataSection::Constants => 1,
+        DataSection::Variables => 2,
     }
 }
 
@@ -284,8 +292,8 @@ pub fn read(bytes: &[u8]) -> Result<Program, ElfError> {
     for kernel in &mut program.kernels {
         kernel.code = section(&format!("{TEXT_PREFIX}{}", kernel.name))?.to_vec();
     }
-    let mut relocations = read_relocations(Image::Constants, section(RELA[0])?)?;
-    relocations.extend(read_relocations(Image::Variables, section(RELA[1])?)?);
+    let mut relocations = read_relocations(DataSection::Constants, section(RELA[0])?)?;
+    relocations.extend(read_relocations(DataSection::Variables, section(RELA[1])?)?);
     program.data =
         Data { constants: section(RODATA)?.to_vec(), variables: section(DATA)?.to_vec(), relocations };
     program.bitcode = section(BITCODE)?.to_vec();
@@ -316,8 +324,8 @@ fn check_text(program: &Program, info: &str) -> String {
     }
     sum.update(&program.data.constants);
     sum.update(&program.data.variables);
-    for image in [Image::Constants, Image::Variables] {
-        sum.update(&relocation_bytes(program, image));
+    for data_section in [DataSection::Constants, DataSection::Variables] {
+        sum.update(&relocation_bytes(program, data_section));
     }
     sum.update(&program.bitcode);
     sum.update(info.as_bytes());
@@ -340,17 +348,17 @@ mod tests {
                 variables: vec![2; 20],
                 relocations: vec![
                     Relocation {
-                        image: Image::Constants,
+                        section: DataSection::Constants,
                         offset: 8,
                         size: 4,
-                        target: Image::Variables,
+                        target: DataSection::Variables,
                         addend: 4,
                     },
                     Relocation {
-                        image: Image::Variables,
+                        section: DataSection::Variables,
                         offset: 0,
                         size: 8,
-                        target: Image::Constants,
+                        target: DataSection::Constants,
                         addend: -1,
                     },
                 ],

@@ -17,6 +17,6 @@ mod profile;
 pub mod protocol;
 pub mod report;
 
-pub use data::{Data, Image, Relocation};
+pub use data::{Data, DataSection, Relocation};
 pub use kernel::*;
 pub use profile::{Optional, Profile};

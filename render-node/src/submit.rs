@@ -121,8 +121,8 @@ fn run(file: &OpenFile, args: &ExecBuffer2, raw: &[ExecObject2], fences: &ExecFe
     let mut relocations = CallersRelocations(raw);
     let submission = Submission {
         relocations: &mut relocations,
-        after: fences.after.clone(),
-        beside: fences.beside.clone(),
+        in_fences: fences.after.clone(),
+        submit_fences: fences.beside.clone(),
     };
     // Stream output is not simulated, so there is nothing to reset.
     let resets = file.simulator.device().driver.stream_output_reset && engine == Engine::Render;

@@ -1,5 +1,4 @@
-//! What a batch and a launch cost beside the kernel's own work: `cargo bench -p gencl-simulator --bench
-//! launch`.
+//! Measures the overhead of batches and launches: `cargo bench -p gencl-simulator --bench launch`.
 
 #[expect(dead_code, reason = "the tests use all of it")]
 #[path = "../tests/node/translated/fake.rs"]
@@ -18,7 +17,7 @@ use gencl_simulator::{Settings, Simulator};
 use fake::Translator;
 use setup::{CONTEXT, Launch, Machine, exec};
 
-/// Repeats for about half a second, and gives the time of one.
+/// Repeats `body` for about half a second, and returns the time of one repetition.
 fn time(mut body: impl FnMut()) -> Duration {
     body();
     let (begin, mut count) = (Instant::now(), 0);

@@ -4,30 +4,31 @@ use std::sync::OnceLock;
 
 use gencl_eu::device::Device;
 
-/// When this process looked at the clock first, in nanoseconds.
+/// The time at which this process first read the clock, in nanoseconds of the monotonic clock.
 static ORIGIN: OnceLock<i64> = OnceLock::new();
 
 const SECOND: u64 = 1_000_000_000;
 
-/// The GPU was switched on a second before: a timestamp of 0 means "never" to many programs.
+/// Nanoseconds between the start of the GPU's clock and [`ORIGIN`]: many programs take a timestamp of 0 for
+/// "never".
 const SINCE_BOOT: u64 = SECOND;
 
-/// The timestamp now, in ticks of [`Device::timestamp_frequency`]; 36 bits wide as the register
+/// The current timestamp, in ticks of [`Device::timestamp_frequency`]; 36 bits wide as the register
 /// (Skylake manual, Volume 2c, TIMESTAMP). All simulated devices of a process share the clock's origin.
 pub fn timestamp(device: &Device) -> u64 {
     let origin = *ORIGIN.get_or_init(monotonic_ns);
-    // Another thread may have looked first, and later than this one.
+    // Another thread may have set the origin to a later time than this one has read.
     ticks(device.timestamp_frequency, u64::try_from(monotonic_ns() - origin).unwrap_or(0))
 }
 
-/// The timestamp so many nanoseconds after the origin.
+/// The timestamp `elapsed` nanoseconds after the origin.
 fn ticks(frequency: u64, elapsed: u64) -> u64 {
     let since_boot = elapsed.wrapping_add(SINCE_BOOT);
     let within_second = since_boot % SECOND * frequency / SECOND;
     (since_boot / SECOND).wrapping_mul(frequency).wrapping_add(within_second) & ((1 << 36) - 1)
 }
 
-/// The host's monotonic clock in nanoseconds, as fences' timestamps and time limits of requests have it.
+/// The host's monotonic clock in nanoseconds: the clock of fence timestamps and of timeouts in requests.
 pub fn monotonic_ns() -> i64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the result goes to a variable of our own; this clock is always there.

@@ -1,4 +1,4 @@
-//! What the parts of a simulated GPU share.
+//! The simulated GPU: device, settings, the engine that executes launches, and a log of launches.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use gencl_eu::memory::AddressSpace;
 
 /// What executes kernel launches: an engine of the simulator.
 pub trait Executor: Send + Sync {
-    /// Makes a launch ready to be executed in a batch.
+    /// Prepares a launch of a batch for execution.
     fn prepare<'e>(
         &'e self,
         launch: Launch,
@@ -23,29 +23,30 @@ pub trait Executor: Send + Sync {
     ) -> Result<Box<dyn Prepared + 'e>, Fault>;
 }
 
-/// A launch that is ready to be executed, as often as it holds.
+/// A launch that is ready to be executed, repeatedly while it is valid.
 pub trait Prepared {
-    /// Would it be made the same once more? What it was made of may be overwritten.
-    fn holds(&self) -> bool;
+    /// Whether preparing the launch again would give the same: the kernel's code and surface states in memory
+    /// have not changed, and its translation may still be used.
+    fn is_valid(&self) -> bool;
 
     /// Executes all work-groups of the launch and returns when they are done. Reports each work-group that
     /// has finished with [`Running::advance`], and stops soon after [`Running::cancel`] is set.
     fn execute(&mut self) -> Result<GroupStatistics, Fault>;
 }
 
-/// A simulated GPU without the driver around it.
+/// A simulated GPU without its kernel driver.
 pub struct Gpu {
-    /// Which device it is.
+    /// The device that is simulated.
     pub device: &'static Device,
-    /// How it behaves.
+    /// Options.
     pub settings: Settings,
-    /// Its EUs.
+    /// Executes launches.
     pub executor: Box<dyn Executor>,
-    /// What its last launches took.
+    /// Statistics of the last launches.
     pub launches: LaunchLog,
 }
 
-/// What one kernel launch took.
+/// Statistics of one kernel launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaunchStatistics {
     /// GPU address of the kernel.
@@ -58,15 +59,15 @@ pub struct LaunchStatistics {
     pub sum: GroupStatistics,
 }
 
-/// Launches that are remembered.
+/// Number of launches that are kept.
 const LOG_LENGTH: usize = 1024;
 
-/// The last launches.
+/// The statistics of the last launches.
 #[derive(Debug, Default)]
 pub struct LaunchLog(Mutex<VecDeque<LaunchStatistics>>);
 
 impl LaunchLog {
-    /// Adds a launch and forgets the oldest when there are too many.
+    /// Adds a launch, and drops the oldest when the log is full.
     pub fn push(&self, launch: LaunchStatistics) {
         let mut log = self.0.lock();
         if log.len() == LOG_LENGTH {
@@ -75,7 +76,7 @@ impl LaunchLog {
         log.push_back(launch);
     }
 
-    /// Takes all launches, oldest first.
+    /// Removes and returns all launches, oldest first.
     pub fn take(&self) -> Vec<LaunchStatistics> {
         self.0.lock().drain(..).collect()
     }

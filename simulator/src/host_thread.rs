@@ -1,21 +1,21 @@
-//! The host threads that execute batches: a thread of the application's may be one while it waits, and
-//! threads inherit from each other.
+//! Stack and floating-point mode of the host threads that execute batches. A thread of the application may be
+//! one of them while it waits for a batch, and new threads inherit the floating-point mode of their parent.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// Bytes of stack that executing a batch takes at most: the frames of translated code with many spilled
-/// registers, and what is around them.
+/// Upper bound of the stack that executing a batch needs, in bytes: the frames of translated code with many
+/// spilled registers, and those of its callers.
 const STACK: usize = 1 << 20;
 
 thread_local! {
-    /// The addresses of this thread's stack, once they are known; empty if they cannot be known.
+    /// Lowest address and end of this thread's stack, once they have been queried; empty if that failed.
     static STACK_OF_THREAD: Cell<Option<(usize, usize)>> = const { Cell::new(None) };
 }
 
-/// Is there enough stack left on this thread to execute a batch? Not on one that was made with a small stack,
-/// nor on a coroutine's.
+/// Whether enough stack is left on this thread to execute a batch. There is not on a thread that was created
+/// with a small stack, nor on the stack of a coroutine.
 pub fn has_room() -> bool {
     let (low, high) = STACK_OF_THREAD.get().unwrap_or_else(|| {
         let Range { start, end } = stack().unwrap_or_default();
@@ -26,7 +26,7 @@ pub fn has_room() -> bool {
     here < high && here.checked_sub(low).is_some_and(|room| room >= STACK)
 }
 
-/// The addresses of this thread's stack.
+/// The address range of this thread's stack.
 fn stack() -> Option<Range<usize>> {
     let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
     let (mut low, mut size) = (std::ptr::null_mut(), 0);
@@ -42,17 +42,17 @@ fn stack() -> Option<Range<usize>> {
     (result == 0).then(|| low.addr()..low.addr().saturating_add(size))
 }
 
-/// While it lives, the thread's floating-point operations round to nearest and know denormals, whatever the
-/// application has set for its threads (`-ffast-math` links code that sets flush-to-zero when a program
-/// starts).
+/// A guard during whose lifetime the thread's floating-point operations round to nearest and keep denormals,
+/// whatever the application has set (`-ffast-math` links code that enables flush-to-zero when a program
+/// starts). Dropping it restores the application's mode.
 pub struct IeeeFloats {
     #[cfg(target_arch = "x86_64")]
     saved: u32,
-    /// It belongs to its thread.
+    /// The register belongs to the thread.
     _not_send: std::marker::PhantomData<*const ()>,
 }
 
-/// MXCSR with all exceptions masked and none noted (Intel's manual, Volume 1, 10.2.3).
+/// MXCSR at reset: all exceptions masked, none recorded (Intel's manual, Volume 1, 10.2.3).
 #[cfg(target_arch = "x86_64")]
 const MXCSR: u32 = 0x1f80;
 
@@ -85,8 +85,8 @@ impl Drop for IeeeFloats {
 
 #[cfg(target_arch = "x86_64")]
 fn load(mxcsr: u32) {
-    // SAFETY: the value is one that the register has had, or its value at reset; exceptions that are not
-    // masked are the application's own.
+    // SAFETY: the value is one that the register has had, or its value at reset; the application itself has
+    // unmasked the exceptions that are not masked.
     unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &mxcsr, options(nostack, readonly)) };
 }
 
@@ -104,7 +104,7 @@ mod tests {
 
     #[cfg(target_arch = "x86_64")]
     #[test]
-    fn denormals_are_there_whatever_the_thread_says() {
+    fn denormals_are_kept_whatever_the_mode_of_the_thread() {
         let half = || std::hint::black_box(f32::MIN_POSITIVE) / std::hint::black_box(2.0);
         // Flush to zero, denormals are zeros.
         super::load(super::MXCSR | 0x8040);

@@ -11,15 +11,17 @@ use crate::host_thread::IeeeFloats;
 use crate::running::Running;
 use gencl_eu::fault::{Fault, Reason};
 
-/// For so long the batch's own thread works alone. Waking others takes longer than many small launches do.
-const ALONE: Duration = Duration::from_micros(60);
+/// How long a launch runs on the thread of its batch alone. Waking others takes longer than many small
+/// launches do.
+const WAKE_DELAY: Duration = Duration::from_micros(60);
 
-/// When work-groups that are left will take so long, as those before them did, others are woken at once.
-const WORTH_WAKING: Duration = Duration::from_micros(25);
+/// Other threads are woken before that when the remaining work-groups are expected to take this long, going
+/// by the last chunk.
+const MIN_TIME_TO_WAKE: Duration = Duration::from_micros(25);
 
-/// A host thread takes so many work-groups at once that they last about so long: what the threads have in
-/// common is then touched rarely enough, and they still end together.
-const AT_ONCE: Duration = Duration::from_micros(20);
+/// Target duration of a chunk of work-groups: long enough that threads rarely access the shared counters,
+/// short enough that they finish at about the same time.
+const CHUNK_TIME: Duration = Duration::from_micros(20);
 
 /// The host threads of one simulated GPU.
 pub struct Pool {
@@ -27,39 +29,39 @@ pub struct Pool {
     threads: OnceLock<Option<rayon::ThreadPool>>,
 }
 
-/// A launch that is being executed.
-struct Work<S, B> {
-    common: Common,
+/// A launch that is being executed on several threads.
+struct ParallelLaunch<S, B> {
+    schedule: Schedule,
     helpers: Mutex<Helpers>,
     left: Condvar,
     state: S,
     body: B,
 }
 
-/// What decides about the work-groups of a launch.
-struct Common {
+/// Which work-groups of a launch are handed out, and when it ends.
+struct Schedule {
     next: AtomicU64,
     total: u64,
     participants: u64,
     running: Arc<Running>,
-    /// No work-group behind this one is executed: it has failed.
+    /// The lowest work-group that has failed: none after it is executed.
     last: AtomicU64,
-    /// Of the first work-group in their order that failed.
+    /// The fault of the lowest work-group that failed, with its index.
     fault: Mutex<Option<(u64, Fault)>>,
 }
 
-/// The threads beside the batch's own that take part in a launch.
+/// The threads, other than that of the batch, that take part in a launch.
 #[derive(Default)]
 struct Helpers {
     active: usize,
-    /// No more may come.
+    /// No more may join.
     closed: bool,
 }
 
-/// Work-groups for one host thread: an iterator over indices that follow each other. Asking for the next one
-/// says that the one before has been executed. It ends early when the launch does.
+/// Consecutive work-groups for one host thread: an iterator over their indices. Calling `next` reports that
+/// the previous one has been executed. It ends early when the launch has failed or is cancelled.
 pub struct Chunk<'a> {
-    common: &'a Common,
+    schedule: &'a Schedule,
     participant: usize,
     first: u64,
     next: u64,
@@ -73,9 +75,9 @@ impl Chunk<'_> {
         self.first
     }
 
-    /// Work-groups of the launch that nobody has begun.
+    /// Work-groups of the launch that have not been handed out.
     pub fn left(&self) -> u64 {
-        self.common.total.saturating_sub(self.common.next.load(Ordering::Relaxed))
+        self.schedule.total.saturating_sub(self.schedule.next.load(Ordering::Relaxed))
     }
 }
 
@@ -84,14 +86,14 @@ impl Iterator for Chunk<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<u64> {
-        let common = self.common;
+        let schedule = self.schedule;
         if self.next > self.first {
-            common.running.advance_as(self.participant);
+            schedule.running.advance_as(self.participant);
         }
-        if self.next == self.end || self.next > common.last.load(Ordering::Relaxed) {
+        if self.next == self.end || self.next > schedule.last.load(Ordering::Relaxed) {
             return None;
         }
-        if common.running.cancel.is_set() {
+        if schedule.running.cancel.is_set() {
             self.cancelled = true;
             return None;
         }
@@ -100,9 +102,9 @@ impl Iterator for Chunk<'_> {
     }
 }
 
-impl Common {
-    /// Remembers the first fault and hands out no more work-groups. All work-groups before the one that
-    /// failed have been handed out and are executed, so that the first fault is the same on any number of
+impl Schedule {
+    /// Records the fault with the lowest index and hands out no more work-groups. All work-groups before that
+    /// one have been handed out and are executed, so the reported fault does not depend on the number of
     /// threads.
     fn fail(&self, index: u64, fault: Fault) {
         self.next.store(self.total, Ordering::Relaxed);
@@ -111,7 +113,7 @@ impl Common {
         if real(&fault) {
             self.last.fetch_min(index, Ordering::Relaxed);
         }
-        // What was cancelled after a fault elsewhere says nothing.
+        // A cancellation that follows a fault elsewhere is not reported.
         let better = first.as_ref().is_none_or(|(other, old)| (real(&fault), *other) > (real(old), index));
         if better {
             *first = Some((index, fault));
@@ -119,52 +121,54 @@ impl Common {
     }
 }
 
-impl<T, S, B> Work<S, B>
+impl<T, S, B> ParallelLaunch<S, B>
 where
     S: Fn(usize) -> T,
     B: Fn(&mut T, &mut Chunk<'_>) -> Result<(), Fault>,
 {
-    /// Executes work-groups until there are none left, or until a time. Are there any left?
+    /// Executes work-groups until there are none left; with `until`, at most until that time or until waking
+    /// others pays. Returns whether any are left.
     fn take(&self, state: &mut T, participant: usize, until: Option<Instant>) -> bool {
-        let common = &self.common;
+        let schedule = &self.schedule;
         let mut size = 1;
         let mut begin = Instant::now();
         loop {
-            let left = common.total.saturating_sub(common.next.load(Ordering::Relaxed));
-            let count = size.min(left / (2 * common.participants)).max(1);
-            let first = common.next.fetch_add(count, Ordering::Relaxed);
-            if first >= common.total {
+            let left = schedule.total.saturating_sub(schedule.next.load(Ordering::Relaxed));
+            let count = size.min(left / (2 * schedule.participants)).max(1);
+            let first = schedule.next.fetch_add(count, Ordering::Relaxed);
+            if first >= schedule.total {
                 return false;
             }
-            let end = (first + count).min(common.total);
-            let mut chunk = Chunk { common, participant, first, next: first, end, cancelled: false };
+            let end = (first + count).min(schedule.total);
+            let mut chunk = Chunk { schedule, participant, first, next: first, end, cancelled: false };
             let caught = catch_unwind(AssertUnwindSafe(|| (self.body)(state, &mut chunk)));
             let result = caught.unwrap_or_else(|panic| Err(Fault::internal(&*panic)));
             match result {
-                Ok(()) if chunk.cancelled => common.fail(chunk.next, Fault::new(Reason::Cancelled)),
+                Ok(()) if chunk.cancelled => schedule.fail(chunk.next, Fault::new(Reason::Cancelled)),
                 Ok(()) => {}
-                Err(fault) => common.fail(chunk.next.saturating_sub(1).max(first), fault),
+                Err(fault) => schedule.fail(chunk.next.saturating_sub(1).max(first), fault),
             }
             let now = Instant::now();
             let took = now - begin;
             begin = now;
-            if took < AT_ONCE {
+            if took < CHUNK_TIME {
                 size = count * 2;
-            } else if took > 2 * AT_ONCE {
+            } else if took > 2 * CHUNK_TIME {
                 size = (count / 2).max(1);
             }
-            let left = common.total.saturating_sub(common.next.load(Ordering::Relaxed));
-            // The first chunk finds code and windows missing.
-            let is_much = || {
-                first > 0 && took.as_nanos() * u128::from(left) >= WORTH_WAKING.as_nanos() * u128::from(count)
+            let left = schedule.total.saturating_sub(schedule.next.load(Ordering::Relaxed));
+            // The first chunk is slow, since it has to look up code and windows.
+            let is_worth_waking = || {
+                first > 0
+                    && took.as_nanos() * u128::from(left) >= MIN_TIME_TO_WAKE.as_nanos() * u128::from(count)
             };
-            if until.is_some_and(|time| now >= time || is_much()) {
+            if until.is_some_and(|time| now >= time || is_worth_waking()) {
                 return true;
             }
         }
     }
 
-    /// Takes part as a helper, if there is still something to do.
+    /// Takes part as a helper, unless the launch is about to end.
     fn help(&self, participant: usize) {
         {
             let mut helpers = self.helpers.lock();
@@ -182,7 +186,7 @@ where
         self.left.notify_one();
     }
 
-    /// Takes no more helpers and waits for those that are at work.
+    /// Admits no more helpers and waits for those that are active.
     fn close(&self) {
         let mut helpers = self.helpers.lock();
         helpers.closed = true;
@@ -193,21 +197,25 @@ where
 }
 
 impl Pool {
-    /// So many threads at most, that of the batch included. They start when they are needed.
+    /// A pool of at most `workers` threads, including the one of the batch. They start when they are first
+    /// needed.
     pub fn new(workers: usize) -> Pool {
         Pool { workers: workers.max(1), threads: OnceLock::new() }
     }
 
-    /// The most threads.
+    /// Maximum number of threads.
     pub fn workers(&self) -> usize {
         self.workers
     }
 
-    /// Calls `body` with chunks that have each index below `total` once, on up to `participants` threads,
-    /// each of which has its own `state`; `body` goes through the whole chunk. Gives the fault of the lowest
-    /// index. Work-groups beyond 2^63 are none.
+    /// Calls `body` with chunks that cover each index below `total` once, on up to `participants` threads,
+    /// each with a state made by `state`; `body` has to iterate over the whole chunk. `total` is limited to
+    /// 2^63.
     ///
-    /// Threads that are busy with another launch come later or not at all: nothing waits for them.
+    /// Threads that are busy with another launch join late or not at all: nothing waits for them.
+    ///
+    /// # Errors
+    /// The fault of the lowest index that failed.
     pub fn run<T, S, B>(
         &self,
         total: u64,
@@ -220,11 +228,11 @@ impl Pool {
         S: Fn(usize) -> T + Send + Sync + 'static,
         B: Fn(&mut T, &mut Chunk<'_>) -> Result<(), Fault> + Send + Sync + 'static,
     {
-        // So that counting beyond the end cannot begin anew.
+        // The counter is incremented past the end, and must not wrap around.
         let total = total.min(1 << 63);
         let participants =
             participants.min(self.workers).min(usize::try_from(total).unwrap_or(usize::MAX)).max(1);
-        let common = Common {
+        let schedule = Schedule {
             next: AtomicU64::new(0),
             total,
             participants: participants as u64,
@@ -232,10 +240,16 @@ impl Pool {
             last: AtomicU64::new(u64::MAX),
             fault: Mutex::new(None),
         };
-        let work = Arc::new(Work { common, helpers: Mutex::default(), left: Condvar::new(), state, body });
-        let mut own = (work.state)(0);
-        let alone = (participants > 1).then(|| Instant::now() + ALONE);
-        if work.take(&mut own, 0, alone) {
+        let work = Arc::new(ParallelLaunch {
+            schedule,
+            helpers: Mutex::default(),
+            left: Condvar::new(),
+            state,
+            body,
+        });
+        let mut caller_state = (work.state)(0);
+        let wake_time = (participants > 1).then(|| Instant::now() + WAKE_DELAY);
+        if work.take(&mut caller_state, 0, wake_time) {
             if let Some(threads) = self.threads() {
                 for participant in 1..participants {
                     let work = Arc::downgrade(&work);
@@ -246,11 +260,11 @@ impl Pool {
                     });
                 }
             }
-            work.take(&mut own, 0, None);
+            work.take(&mut caller_state, 0, None);
         }
-        drop(own);
+        drop(caller_state);
         work.close();
-        let fault = work.common.fault.lock().take();
+        let fault = work.schedule.fault.lock().take();
         fault.map_or(Ok(()), |(_, fault)| Err(fault))
     }
 
@@ -259,7 +273,7 @@ impl Pool {
             let builder = rayon::ThreadPoolBuilder::new().num_threads(self.workers - 1);
             let pool = builder.thread_name(|index| format!("gencl-eu-{index}")).build();
             if let Err(error) = &pool {
-                tracing::warn!("work-groups run on one thread only: {error}");
+                tracing::warn!("launches run on one thread, as no others can be created: {error}");
             }
             pool.ok()
         };
@@ -277,7 +291,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
     use std::time::{Duration, Instant};
 
-    /// A body that is called with each index.
+    /// A body that calls `body` with each index of its chunks.
     fn each<T>(
         body: impl Fn(&mut T, u64) -> Result<(), Fault>,
     ) -> impl Fn(&mut T, &mut Chunk<'_>) -> Result<(), Fault> {
@@ -357,7 +371,7 @@ mod tests {
             std::thread::spawn(move || {
                 let running = Arc::new(Running::default());
                 let body = move |_: &mut (), index: u64| {
-                    // The first is what makes the batch's thread ask for help.
+                    // The first takes long enough for other threads to be woken.
                     if index == 0 {
                         std::thread::sleep(Duration::from_millis(1));
                         return Ok(());
@@ -386,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn short_work_groups_are_taken_many_at_once() {
+    fn short_work_groups_are_executed_in_large_chunks() {
         let (pool, running) = (Pool::new(3), Arc::new(Running::default()));
         let counts: Arc<Vec<AtomicU64>> = Arc::new((0..200_000).map(|_| AtomicU64::new(0)).collect());
         let chunks = Arc::new(AtomicU64::new(0));

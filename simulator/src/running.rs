@@ -4,15 +4,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use gencl_eu::dispatch::CancelFlag;
 
-/// Shared between a batch's threads and the watchdog.
+/// Cancellation and progress of a batch, shared between its threads and the watchdog.
 #[derive(Debug, Default)]
 pub struct Running {
-    /// Stops the batch.
+    /// Set to stop the batch.
     pub cancel: CancelFlag,
     finished: [Counter; COUNTERS],
 }
 
-/// Host threads that count on cache lines of their own.
+/// Number of counters. Up to this many host threads have a cache line of their own.
 const COUNTERS: usize = 8;
 
 #[derive(Debug, Default)]
@@ -20,21 +20,21 @@ const COUNTERS: usize = 8;
 struct Counter(AtomicU64);
 
 impl Running {
-    /// A work-group has finished: the batch is not hung.
+    /// Reports that a work-group has finished, so that the batch is not taken for hung.
     pub fn advance(&self) {
         self.advance_as(0);
     }
 
-    /// As [`Running::advance`]. Threads with different numbers do not slow each other down.
+    /// As [`Running::advance`], on the counter of a participant: different participants do not contend.
     #[inline]
     pub fn advance_as(&self, participant: usize) {
-        // Not one operation: hosts with strong order would wait until all that the work-group has stored is
-        // in the caches. Threads that share a counter may lose counts; it changes all the same.
+        // Not an atomic addition, which on x86 waits until all stores of the work-group have left the store
+        // buffer. Threads that share a counter may lose counts, but it changes all the same.
         let counter = &self.finished[participant % COUNTERS].0;
         counter.store(counter.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 
-    /// A number that changes when work-groups finish.
+    /// A value that changes when a work-group finishes.
     pub fn progress(&self) -> u64 {
         self.finished.iter().map(|counter| counter.0.load(Ordering::Relaxed)).sum()
     }

@@ -1,4 +1,4 @@
-//! How a simulator is to behave.
+//! Options of the simulator.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,22 +9,21 @@ use crate::translated::source::{EngineChoice, Source};
 /// Options of a [`crate::Simulator`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// A batch is taken for hung when for this long no work-group of it has finished. A slow launch of many
-    /// work-groups is therefore never stopped, an endless loop is.
+    /// A batch is taken for hung when none of its work-groups has finished for this long. A slow launch of
+    /// many work-groups is therefore never stopped; an endless loop is.
     pub hang_limit: Duration,
-    /// Refuse what the hardware leaves undefined.
+    /// Strict mode: refuse what the hardware leaves undefined.
     pub strict: bool,
     /// Host threads that execute work-groups.
     pub workers: usize,
-    /// Count what each instruction of each kernel is executed for, which takes several times as long as
-    /// executing it. Kernels are then interpreted.
+    /// Collects statistics of each instruction of each kernel, which makes execution several times slower.
+    /// Kernels are then interpreted.
     pub statistics: Option<Arc<Collector>>,
-    /// Buffers can be exported, to be used by other processes. Those that cannot are in huge pages where they
-    /// are large.
+    /// Buffers can be exported to other processes. If not, large buffers are in huge pages.
     pub shared: bool,
     /// How kernels are executed.
     pub engine: EngineChoice,
-    /// What translates kernels; without it, they are interpreted.
+    /// Translates kernels to host code; without it, they are interpreted.
     pub translations: Option<Source>,
 }
 

@@ -1,7 +1,7 @@
-//! Finds batches that do not come on, and stops them.
+//! Finds batches that make no progress, and cancels them.
 //!
-//! A thread looks at all running batches a few times in each hang limit. It sleeps while there are none, so
-//! that an idle simulator takes no time, and short batches need not wake it each.
+//! A thread checks all running batches a few times per hang limit. It sleeps while there are none, so that an
+//! idle simulator uses no CPU time; while it checks, further short batches do not wake it.
 
 use std::io;
 use std::sync::Arc;
@@ -26,22 +26,22 @@ struct Shared {
 #[derive(Default)]
 struct State {
     watched: Vec<Watched>,
-    /// There is one from the first batch on.
+    /// Started with the first batch.
     thread: Option<JoinHandle<()>>,
-    /// The thread waits for a batch to come.
+    /// The thread waits for a batch.
     asleep: bool,
     closed: bool,
 }
 
 struct Watched {
     running: Arc<Running>,
-    /// What the thread saw last, and when that was new.
+    /// The last progress that the thread has seen, and when it changed.
     progress: u64,
     since: Instant,
 }
 
 impl Watchdog {
-    /// A watchdog that stops batches without progress for so long.
+    /// A watchdog that cancels batches without progress for `limit`.
     pub fn new(limit: Duration) -> Watchdog {
         let state = Mutex::new(State::default());
         Watchdog { shared: Arc::new(Shared { limit, state, wake: Condvar::new() }) }
@@ -50,7 +50,7 @@ impl Watchdog {
     /// Watches a batch until the result is dropped.
     ///
     /// # Errors
-    /// The host has no thread that could stop it.
+    /// The watchdog's thread cannot be created.
     pub fn watch(&self, running: &Arc<Running>) -> io::Result<Watch<'_>> {
         let mut state = self.shared.state.lock();
         if state.thread.is_none() {
@@ -66,7 +66,7 @@ impl Watchdog {
         Ok(Watch { watchdog: self, running })
     }
 
-    /// Stops all batches that run now.
+    /// Cancels all batches that run now.
     pub fn cancel_all(&self) {
         for watched in &self.shared.state.lock().watched {
             watched.running.cancel.set();
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_beyond_the_clocks_end_is_none() {
+    fn a_limit_beyond_the_range_of_the_clock_never_expires() {
         let watchdog = Watchdog::new(Duration::MAX);
         let running = Arc::new(Running::default());
         let watch = watchdog.watch(&running).unwrap();
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn progress_keeps_a_batch_alive() {
+    fn a_batch_that_makes_progress_is_not_cancelled() {
         let watchdog = Watchdog::new(Duration::from_millis(400));
         let running = Arc::new(Running::default());
         let _watch = watchdog.watch(&running).unwrap();
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finished_batch_is_forgotten() {
+    fn a_finished_batch_is_not_watched() {
         let watchdog = Watchdog::new(Duration::from_millis(20));
         let running = Arc::new(Running::default());
         drop(watchdog.watch(&running).unwrap());

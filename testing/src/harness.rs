@@ -1,7 +1,7 @@
 //! A test harness with the options and the output of Rust's own, and with tests that are skipped at run time.
 //!
-//! Rust's own harness knows no test that finds out when it runs that it cannot: it would have to pass. Test
-//! programs that need tools from outside have `harness = false` in their manifest and call [`run`].
+//! Rust's own harness cannot skip a test at run time: the test would have to pass. Test programs that need
+//! external tools have `harness = false` in their manifest and call [`run`].
 
 use std::any::Any;
 use std::fs::OpenOptions;
@@ -19,10 +19,10 @@ pub use libtest_mimic::{Arguments, Trial};
 const JOURNAL_VARIABLE: &str = "TEST_JOURNAL";
 static JOURNAL: OnceLock<PathBuf> = OnceLock::new();
 
-/// What a test returns: an explanation when it fails.
+/// The result of a test: an explanation if it fails.
 pub type Outcome = Result<(), String>;
 
-/// A test. A panic fails it, too.
+/// A test. It also fails if it panics.
 pub fn test(name: impl Into<String>, run: impl FnOnce() -> Outcome + Send + 'static) -> Trial {
     let name = name.into();
     let label = name.clone();
@@ -45,13 +45,14 @@ pub fn skipped(name: impl Into<String>, reason: impl Into<String>) -> Trial {
     })
 }
 
-/// What a panic says.
+/// The message of a panic.
 fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
     format!("the test panicked: {}", text.unwrap_or("without a message"))
 }
 
-/// A test that needs something that [`program`] or the like looks for: `missing` says what is not there.
+/// A test with a requirement: it is skipped if `missing` returns a reason, for example from
+/// [`missing_programs`].
 pub fn test_unless(
     missing: Option<impl Into<String>>,
     name: impl Into<String>,
@@ -63,13 +64,13 @@ pub fn test_unless(
     }
 }
 
-/// Runs the tests as the command line asks (the options of `cargo test`) and ends the process.
-/// To be called by `main`, before there are threads.
+/// Runs the tests that the command line selects (with the options of `cargo test`) and ends the process. Must
+/// be called by `main`, before there are threads.
 pub fn run(tests: Vec<Trial>) -> ! {
     if let Some(path) = std::env::var_os(JOURNAL_VARIABLE) {
         JOURNAL.get_or_init(|| path.into());
-        // Programs that tests start, often this one, have a count of their own.
-        // SAFETY: there is one thread.
+        // Programs that tests start, often this one, count their tests separately. SAFETY: there is one
+        // thread.
         unsafe { std::env::remove_var(JOURNAL_VARIABLE) };
     }
     libtest_mimic::run(&Arguments::from_args(), tests).exit()
@@ -87,8 +88,9 @@ pub fn missing_programs(names: &[&str]) -> Option<String> {
     Some(format!("{name} is not installed"))
 }
 
-/// Appends what came of a test to the journal, for those who count tests and list the slowest: seconds,
-/// outcome, name and reason, by tabs. What tests print may tear the lines of the output.
+/// Appends the result of a test to a file, from which scripts count tests and list the slowest: seconds,
+/// outcome, name and reason, separated by tabs. They do not parse the output, because tests print to it as
+/// well.
 fn journal(time: Duration, outcome: &str, name: &str, reason: &str) {
     let Some(path) = JOURNAL.get() else { return };
     let line = format!("{:.3}\t{outcome}\t{name}\t{reason}\n", time.as_secs_f64());

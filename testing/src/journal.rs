@@ -1,4 +1,4 @@
-//! What threads did last, in memory that outlives their process.
+//! A journal of the last actions of threads, in memory that outlives their process.
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -8,21 +8,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use memmap2::MmapRaw;
 
-/// Entries of each thread that are kept.
+/// Number of entries that are kept for each thread.
 const ENTRIES: usize = 24;
-/// Words of an entry: text, filled up with zeros.
+/// Size of an entry in words: text, padded with zeros.
 const WORDS: usize = 20;
-/// Words of a thread's part: how many entries it has written, then the last ones.
+/// Size of a thread's part in words: the number of entries written, then the last ones.
 const PART: usize = 1 + ENTRIES * WORDS;
 
-/// The journal of one process, which another one reads while it is written or when its writer is no more.
+/// The journal of one process, which another one reads while it is written or after the writer has ended.
 pub struct Journal {
     file: File,
     memory: MmapRaw,
 }
 
 impl Journal {
-    /// A journal whose descriptor the processes inherit that this one starts.
+    /// A journal whose descriptor is inherited by child processes.
     pub fn create(threads: usize) -> Result<Journal> {
         let file = memory_file(c"journal")?;
         file.set_len((threads * PART * size_of::<AtomicU64>()) as u64)?;
@@ -39,15 +39,15 @@ impl Journal {
         Ok(Journal { memory: MmapRaw::map_raw(&file)?, file })
     }
 
-    /// For the process that is to write it.
+    /// Passes the journal to a child process.
     pub fn descriptor(&self) -> RawFd {
         self.file.as_raw_fd()
     }
 
     fn words(&self) -> &[AtomicU64] {
         let count = self.memory.len() / size_of::<AtomicU64>();
-        // SAFETY: the mapping is there as long as `self`, begins at a page and has that many words; all processes access
-        // them as atomics.
+        // SAFETY: the mapping is there as long as `self`, begins at a page and has that many words; all
+        // processes access them as atomics.
         unsafe { std::slice::from_raw_parts(self.memory.as_ptr().cast(), count) }
     }
 
@@ -61,7 +61,8 @@ impl Journal {
         self.words().len() / PART
     }
 
-    /// A thread is going to do something: the beginning of this text is kept. Each thread writes for itself.
+    /// Records what a thread is going to do: the beginning of the text is kept. Each thread writes its own
+    /// part.
     pub fn write(&self, thread: usize, text: &str) {
         let (count, entries) = self.part(thread);
         let number = count.load(Ordering::Relaxed);
@@ -101,13 +102,13 @@ impl Journal {
     }
 }
 
-/// A file that is nowhere, for this process and those that it starts.
+/// An anonymous file, for this process and its children.
 pub fn memory_file(name: &CStr) -> Result<File> {
     // SAFETY: the name is a C string, which the call only reads.
     let descriptor = unsafe { libc::memfd_create(name.as_ptr(), 0) };
     if descriptor < 0 {
         return Err(std::io::Error::last_os_error());
     }
-    // SAFETY: the descriptor is new and nobody else's.
+    // SAFETY: the descriptor is new and not used elsewhere.
     Ok(unsafe { File::from_raw_fd(descriptor) })
 }

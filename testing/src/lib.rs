@@ -1,13 +1,12 @@
-//! What the tests of all crates share.
+//! Shared code of the tests of all crates.
 //!
 //! - [`harness`]: tests that are skipped, with a reason, where a tool is missing. A test that compared
 //!   nothing never passes.
-//! - [`Journal`]: what the threads of a process did last, for who finds it dead.
+//! - [`Journal`]: the last actions of a process's threads, to diagnose a crash.
 //! - [`ocloc`]: machine code of Intel's compiler.
-//! - [`packets`]: commands, state structures and registers of the hardware, as independent descriptions have
-//!   them.
-//! - [`Random`]: numbers that follow from a seed.
-//! - [`wait_until`]: the end of a process, within a time.
+//! - [`packets`]: commands, state structures and registers of the hardware, from independent descriptions.
+//! - [`Random`]: pseudo-random numbers from a seed.
+//! - [`wait_until`]: waits for the end of a process, with a timeout.
 
 pub mod harness;
 mod journal;

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-/// Names and machine code of the kernels in a file, for a device as `ocloc` names it; sorted by name. Panics when
-/// they cannot be compiled.
+/// Names and machine code of the kernels in a file, for a device as `ocloc` names it; sorted by name. Panics
+/// when they cannot be compiled.
 pub fn compile(source: &Path, device: &str) -> Vec<(String, Vec<u8>)> {
     let stem = source.file_stem().expect("the name of a file").to_string_lossy();
     let folder = std::env::temp_dir().join(format!("gencl-{stem}-{device}-{}", std::process::id()));

@@ -1,7 +1,7 @@
 //! Commands, state structures and registers as Mesa's genxml describes them, from `facts/packets.txt`.
 //!
-//! The driver's tables and the simulator's are two, written apart; both are compared with this third one,
-//! whose facts `scripts/confirm-packets` confirms.
+//! The driver's tables and the simulator's are written independently; both are compared with this third one,
+//! which `scripts/confirm-packets` verifies.
 
 use std::collections::BTreeMap;
 
@@ -21,14 +21,14 @@ pub struct Packet {
     pub fields: BTreeMap<&'static str, Field>,
 }
 
-/// Where a field is: bits counted from bit 0 of the first dword.
+/// The bits of a field, counted from bit 0 of the first dword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
     /// Its lowest bit.
     pub first: u32,
     /// Its highest bit.
     pub last: u32,
-    /// The value that identifies the command, if the field is for that.
+    /// The value that identifies the command, if the field does.
     pub default: Option<u32>,
 }
 

@@ -3,12 +3,13 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{RngCore, SeedableRng};
 
-/// A sequence that follows from its seed alone, in every run and on every machine: its algorithm is named, and no default.
+/// A sequence that depends on its seed only, the same in every run and on every machine: the algorithm is
+/// fixed.
 #[derive(Clone, Debug)]
 pub struct Random(Xoshiro256PlusPlus);
 
 impl Random {
-    /// Any seed will do, and different ones give different sequences.
+    /// The sequence of a seed; different seeds have different sequences.
     pub fn new(seed: u64) -> Random {
         Random(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
@@ -47,7 +48,8 @@ impl Random {
         low + (high - low) * (self.next_u32() >> 8) as f32 / (1 << 24) as f32
     }
 
-    /// The bits of a number of some type that is likely to be special: small, extreme, floats around 1, denormals, infinities, NaN.
+    /// The bits of a number of some type that is likely to be special: small, extreme, floats around 1,
+    /// denormals, infinities, NaN.
     pub fn dword(&mut self) -> u32 {
         let floats = [0.0, -0.0, 1.0, -1.5, 0.75, 3e9, -3e9, 1e-40, f32::MAX, f32::INFINITY, f32::NAN];
         match self.below(7) {

@@ -2,7 +2,7 @@
 
 use gencl_eu::file::GRF_BYTES;
 use gencl_eu::op::Op;
-use gencl_eu::operand::{Dst, Place, Src, Target};
+use gencl_eu::operand::{Dst, SourceLocation, Src, Target};
 
 /// Elements in the general registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,11 +36,14 @@ impl Access {
     /// A source of an instruction; `None` when it is not in the general registers.
     pub fn of_source(op: &Op, src: &Src) -> Option<Access> {
         let (lanes, size) = (usize::from(op.lanes), src.ty.size() as usize);
-        let at: Vec<u16> = match &src.place {
-            Place::Packed(at) => (0..lanes).map(|n| (at + n * size) as u16).collect(),
-            Place::Scalar(at) => vec![*at as u16],
-            Place::Scattered(offsets) => offsets[..lanes].to_vec(),
-            Place::Constant(_) | Place::Constants(_) | Place::Indirect { .. } | Place::None => return None,
+        let at: Vec<u16> = match &src.location {
+            SourceLocation::Packed(at) => (0..lanes).map(|n| (at + n * size) as u16).collect(),
+            SourceLocation::Scalar(at) => vec![*at as u16],
+            SourceLocation::Scattered(offsets) => offsets[..lanes].to_vec(),
+            SourceLocation::Constant(_)
+            | SourceLocation::Constants(_)
+            | SourceLocation::Indirect { .. }
+            | SourceLocation::None => return None,
         };
         if usize::from(at[0]) >= GRF_BYTES {
             return None;

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use gencl_eu::abi::Pattern;
-use gencl_eu::operand::Place;
+use gencl_eu::operand::SourceLocation;
 use gencl_isa::Type;
 
 use crate::access::Access;
@@ -142,9 +142,9 @@ fn is_exact(
     }
     // The step of each source; none for what is not affine.
     let step = |number: usize| -> Option<i64> {
-        match (&op.src[number].place, variables.uses[index].get(number).copied().flatten()) {
-            (Place::Scalar(_) | Place::Constant(_), _) => Some(0),
-            (Place::Packed(_), Some(variable)) => Some(found[variable]?.step),
+        match (&op.src[number].location, variables.uses[index].get(number).copied().flatten()) {
+            (SourceLocation::Scalar(_) | SourceLocation::Constant(_), _) => Some(0),
+            (SourceLocation::Packed(_), Some(variable)) => Some(found[variable]?.step),
             _ => None,
         }
     };
@@ -157,7 +157,7 @@ fn is_exact(
     let sizes = op.dst.ty.size() == 4
         && op.src.iter().filter(|s| s.is_some()).all(|s| s.ty.size() == 4 || s.ty == Type::UW)
         && !op.src.iter().any(|s| s.abs);
-    let constant = matches!(op.src[1].place, Place::Constant(_));
+    let constant = matches!(op.src[1].location, SourceLocation::Constant(_));
     sizes
         && match native {
             Native::Copy => true,

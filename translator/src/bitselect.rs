@@ -5,7 +5,8 @@
 //! in which all three change their places have each other's immediate (LLVM's issue 157929, mended by its pull request 209782). So no mask may meet such an
 //! operation: [`hide`] puts a fence between them.
 //!
-//! Only choices by constants are made `vpternlog` so early; other logic is when its mask has an instruction of its own already.
+//! Only choices by constants are made `vpternlog` so early; other logic is when its mask has an instruction of its own already. But constants of LLVM IR are not all
+//! that instruction selection finds out to be constant: parts of vectors that are constant in some lanes only are, too. So any `and` counts.
 
 use inkwell::builder::BuilderError;
 use inkwell::intrinsics::Intrinsic;
@@ -62,15 +63,13 @@ fn is_choice(arm: VectorValue<'_>) -> bool {
     }
 }
 
-/// Is it some bits of a number, by a constant?
+/// Is it some bits of a number?
 fn is_part(value: BasicValueEnum<'_>) -> bool {
     use InstructionOpcode as O;
     let BasicValueEnum::VectorValue(value) = value else { return false };
     let Some(part) = behind_casts(value) else { return false };
     match part.get_opcode() {
-        O::And => {
-            (0..2).any(|i| matches!(operand(part, i), Some(BasicValueEnum::VectorValue(v)) if v.is_const()))
-        }
+        O::And => true,
         O::Call => calls(part, "fabs"),
         O::Shl | O::LShr => operand(part, 0).is_some_and(is_part),
         _ => false,

@@ -7,9 +7,9 @@ use std::ops::{Range, RangeInclusive};
 
 use fixedbitset::FixedBitSet;
 use gencl_eu::file::FLAG;
-use gencl_eu::message::Kind;
+use gencl_eu::message::MessageOperation;
 use gencl_eu::op::{Action, Branch, Op};
-use gencl_eu::operand::{Place, Target};
+use gencl_eu::operand::{SourceLocation, Target};
 use gencl_isa::PredicateControl;
 
 use crate::native::Native;
@@ -35,7 +35,7 @@ pub fn thread_successors(ops: &[Op], index: usize) -> Vec<usize> {
             | Branch::Diverge { jip } => vec![next, jip],
             Branch::JumpIndirect | Branch::Call { .. } | Branch::Return => Vec::new(),
         },
-        Action::Message(m) if m.end_of_thread || matches!(m.kind, Some(Kind::End)) => Vec::new(),
+        Action::Message(m) if m.end_of_thread || matches!(m.kind, Some(MessageOperation::End)) => Vec::new(),
         _ => vec![next],
     }
 }
@@ -72,7 +72,8 @@ fn certain_predicate(plan: &Plan<'_>, block: Range<usize>) -> Option<bool> {
     let predicate = op.predicate.filter(|predicate| predicate.control == PredicateControl::Normal)?;
     let last = (block.start..block.end - 1).rev().find(|index| changes_flags(plan, *index))?;
     let (setter, Step::Native(Native::Copy)) = (&plan.ops[last], &plan.steps[last]) else { return None };
-    let (Place::Constant(bits), Target::Direct { offset, .. }) = (&setter.src[0].place, setter.dst.target)
+    let (SourceLocation::Constant(bits), Target::Direct { offset, .. }) =
+        (&setter.src[0].location, setter.dst.target)
     else {
         return None;
     };

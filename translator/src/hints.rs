@@ -5,7 +5,7 @@
 
 use gencl_eu::abi::Pattern;
 use gencl_eu::op::Op;
-use gencl_eu::operand::{Place, Src};
+use gencl_eu::operand::{SourceLocation, Src};
 use gencl_isa::Type;
 
 use crate::message::Message;
@@ -143,15 +143,15 @@ impl Hints<'_> {
         let op = &self.plan.ops[index];
         let src: &Src = &op.src[number];
         let variable = self.variables.uses[index][number];
-        let stride = match (&src.place, variable) {
-            (Place::Constants(list), _) => {
+        let stride = match (&src.location, variable) {
+            (SourceLocation::Constants(list), _) => {
                 let step = list[1].wrapping_sub(list[0]) as i64;
                 let even = list.windows(2).take(usize::from(op.lanes) - 1);
                 let all = even.clone().all(|pair| pair[1].wrapping_sub(pair[0]) as i64 == step);
                 if all { Stride::Known(step) } else { Stride::Any }
             }
-            (Place::Packed(_), Some(variable)) => self.strides[variable],
-            (Place::Scattered(offsets), Some(variable)) => match self.strides[variable] {
+            (SourceLocation::Packed(_), Some(variable)) => self.strides[variable],
+            (SourceLocation::Scattered(offsets), Some(variable)) => match self.strides[variable] {
                 Stride::Known(step)
                     if step != 0 && !are_low_halves(src, &offsets[..usize::from(op.lanes)]) =>
                 {
@@ -219,7 +219,7 @@ pub fn is_not(native: Native, op: &Op) -> bool {
 
 /// The integer that a source is for all lanes, as it is without modifiers.
 pub fn constant(src: &Src) -> Option<i64> {
-    let Place::Constant(bits) = src.place else { return None };
+    let SourceLocation::Constant(bits) = src.location else { return None };
     match src.ty {
         _ if src.modified() => None,
         Type::D => Some(i64::from(bits as i32)),

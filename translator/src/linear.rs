@@ -12,7 +12,7 @@ use crate::plan::{Plan, Step};
 use crate::segment::Segment;
 use crate::split::{self, LANES, Sum, Sums};
 use crate::variables::Variables;
-use gencl_eu::operand::{Place, Src};
+use gencl_eu::operand::{SourceLocation, Src};
 use gencl_isa::Type;
 
 /// 32 bits of a variable.
@@ -228,8 +228,9 @@ impl<'a> Values<'a> {
             let before = Linear::number((lane as i64).wrapping_mul(step) as u32);
             return (own == size).then(|| self.cell(Cell::First(variable)).plus(&before));
         }
-        let place = &plan.ops[index].src[number].place;
-        let is_first = matches!(place, Place::Scalar(_)) || self.lanes && matches!(place, Place::Packed(_));
+        let place = &plan.ops[index].src[number].location;
+        let is_first = matches!(place, SourceLocation::Scalar(_))
+            || self.lanes && matches!(place, SourceLocation::Packed(_));
         (is_first && size == 4).then(|| self.cell(Cell::Bytes(variable, start)))
     }
 

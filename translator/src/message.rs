@@ -2,7 +2,9 @@
 
 use gencl_eu::abi::Variant;
 use gencl_eu::file::{self, GRF_BYTES};
-use gencl_eu::message::{self as eu, AtomicOperation, Block as EuBlock, BlockAddress, Call, Kind, Space};
+use gencl_eu::message::{
+    self as eu, AtomicOperation, Block as EuBlock, BlockAddress, Call, MessageOperation, Space,
+};
 use gencl_eu::op::Op;
 
 use crate::access::{Access, Definition, Effects};
@@ -193,9 +195,9 @@ fn per_lane(op: &Op, first: usize, size: usize) -> Access {
 pub fn select(op: &Op, message: &eu::Message, variant: &Variant) -> Option<Message> {
     let kind = message.kind.as_ref()?;
     match kind {
-        Kind::End if op.predicate.is_none() => Some(Message::End),
+        MessageOperation::End if op.predicate.is_none() => Some(Message::End),
         _ if message.end_of_thread => None,
-        Kind::Untyped(m) => {
+        MessageOperation::Untyped(m) => {
             let per_component = Call::registers(m.simd, 4) * REGISTER;
             let (addresses, data) = places(op, message, m.space, m.simd, m.write)?;
             let present = (0..4).filter(|c| m.components >> c & 1 != 0);
@@ -211,7 +213,7 @@ pub fn select(op: &Op, message: &eu::Message, variant: &Variant) -> Option<Messa
                 addresses,
             })
         }
-        Kind::Scattered(m) if m.address_unit == 1 => {
+        MessageOperation::Scattered(m) if m.address_unit == 1 => {
             let size = m.element.size();
             let slot = size.max(4);
             let per_element = Call::registers(m.simd, slot) * REGISTER;
@@ -227,14 +229,14 @@ pub fn select(op: &Op, message: &eu::Message, variant: &Variant) -> Option<Messa
                 addresses,
             })
         }
-        Kind::Atomic(m) => atomic(op, message, m, variant),
-        Kind::Block(m) => block(op, message, m, variant),
-        Kind::Scratch(m) => scratch(op, message, m, variant),
-        Kind::Fence => {
-            let bytes = message.shape.response_length * REGISTER;
+        MessageOperation::Atomic(m) => atomic(op, message, m, variant),
+        MessageOperation::Block(m) => block(op, message, m, variant),
+        MessageOperation::Scratch(m) => scratch(op, message, m, variant),
+        MessageOperation::Fence => {
+            let bytes = message.lengths.response_length * REGISTER;
             Some(Message::Fence { answer: message.response.filter(|_| bytes > 0).map(|at| (at, bytes)) })
         }
-        Kind::Barrier if variant.barrier && op.predicate.is_none() => Some(Message::Barrier),
+        MessageOperation::Barrier if variant.barrier && op.predicate.is_none() => Some(Message::Barrier),
         _ => None,
     }
 }
@@ -260,7 +262,7 @@ struct Registers<'a> {
 impl Registers<'_> {
     /// First byte of the payload's register of a number.
     fn payload(&self, index: usize) -> Option<usize> {
-        let shape = self.message.shape;
+        let shape = self.message.lengths;
         if index < shape.length {
             return Some(self.message.payload + index * REGISTER);
         }
@@ -276,7 +278,7 @@ impl Registers<'_> {
 
     /// The first byte of a response of so many registers.
     fn response(&self, count: usize) -> Option<usize> {
-        self.message.response.filter(|_| self.message.shape.response_length >= count)
+        self.message.response.filter(|_| self.message.lengths.response_length >= count)
     }
 }
 
@@ -285,13 +287,13 @@ fn places(op: &Op, message: &eu::Message, space: Space, simd: usize, write: bool
     if usize::from(op.lanes) > simd {
         return None;
     }
-    let header = usize::from(message.shape.header);
+    let header = usize::from(message.lengths.header);
     let registers = Registers { message };
     let count = Call::registers(simd, Call::address_size(space));
     let addresses = registers.run(header, count)?;
     let data = match message.kind.as_ref()? {
-        Kind::Untyped(m) => m.components.count_ones() as usize * Call::registers(simd, 4),
-        Kind::Scattered(m) => m.count * Call::registers(simd, m.element.size().max(4)),
+        MessageOperation::Untyped(m) => m.components.count_ones() as usize * Call::registers(simd, 4),
+        MessageOperation::Scattered(m) => m.count * Call::registers(simd, m.element.size().max(4)),
         _ => return None,
     };
     if data == 0 {
@@ -305,7 +307,7 @@ fn atomic(op: &Op, message: &eu::Message, m: &eu::Atomic, variant: &Variant) -> 
     if usize::from(op.lanes) > m.simd {
         return None;
     }
-    let header = usize::from(message.shape.header);
+    let header = usize::from(message.lengths.header);
     let registers = Registers { message };
     let count = Call::registers(m.simd, Call::address_size(m.space));
     let addresses = registers.run(header, count)?;
@@ -331,7 +333,7 @@ fn atomic(op: &Op, message: &eu::Message, m: &eu::Atomic, variant: &Variant) -> 
 }
 
 fn block(op: &Op, message: &eu::Message, m: &EuBlock, variant: &Variant) -> Option<Message> {
-    if !message.shape.header || m.write && !op.no_mask || op.predicate.is_some() {
+    if !message.lengths.header || m.write && !op.no_mask || op.predicate.is_some() {
         return None;
     }
     // Global offset in dword 2, or an address in dwords 0 and 1.
@@ -357,10 +359,10 @@ fn block_data(message: &eu::Message, write: bool, bytes: usize) -> Option<usize>
 }
 
 /// All channels are enabled, as they are when registers are spilled.
-fn scratch(op: &Op, message: &eu::Message, m: &eu::Scratch, variant: &Variant) -> Option<Message> {
+fn scratch(op: &Op, message: &eu::Message, m: &eu::ScratchBlock, variant: &Variant) -> Option<Message> {
     let bytes = m.registers * REGISTER;
     let whole = op.no_mask && op.lanes >= 8 && op.predicate.is_none();
-    if !whole || !message.shape.header || m.offset as usize + bytes > variant.scratch as usize {
+    if !whole || !message.lengths.header || m.offset as usize + bytes > variant.scratch as usize {
         return None;
     }
     let address = Address::Scratch { at: message.payload + 20, offset: u64::from(m.offset) };

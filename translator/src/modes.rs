@@ -3,7 +3,7 @@
 use gencl_eu::dispatch::Rounding;
 use gencl_eu::file::CONTROL;
 use gencl_eu::op::{Action, Op};
-use gencl_eu::operand::{Place, Target};
+use gencl_eu::operand::{SourceLocation, Target};
 use gencl_isa::{Opcode, Type};
 
 pub use gencl_eu::thread::FloatMode as Mode;
@@ -97,19 +97,19 @@ fn apply(op: &Op, before: Known) -> Known {
     if !writes(op) {
         return before;
     }
-    let own = matches!(op.src[0].place, Place::Scalar(CONTROL) | Place::Packed(CONTROL));
+    let own = matches!(op.src[0].location, SourceLocation::Scalar(CONTROL) | SourceLocation::Packed(CONTROL));
     let plain = op.no_mask && op.lanes == 1 && op.predicate.is_none() && op.dst.ty.size() == 4;
-    match (op.opcode, &op.src[0].place, &op.src[1].place, before) {
-        (Opcode::Or, _, Place::Constant(bits), Known::Bits(old)) if plain && own => {
+    match (op.opcode, &op.src[0].location, &op.src[1].location, before) {
+        (Opcode::Or, _, SourceLocation::Constant(bits), Known::Bits(old)) if plain && own => {
             Known::Bits(old | *bits as u32)
         }
-        (Opcode::And, _, Place::Constant(bits), Known::Bits(old)) if plain && own => {
+        (Opcode::And, _, SourceLocation::Constant(bits), Known::Bits(old)) if plain && own => {
             Known::Bits(old & *bits as u32)
         }
-        (Opcode::Xor, _, Place::Constant(bits), Known::Bits(old)) if plain && own => {
+        (Opcode::Xor, _, SourceLocation::Constant(bits), Known::Bits(old)) if plain && own => {
             Known::Bits(old ^ *bits as u32)
         }
-        (Opcode::Mov, Place::Constant(bits), ..) if plain => Known::Bits(*bits as u32),
+        (Opcode::Mov, SourceLocation::Constant(bits), ..) if plain => Known::Bits(*bits as u32),
         _ => Known::Different,
     }
 }

@@ -7,7 +7,7 @@ use gencl_eu::dispatch::Rounding;
 use gencl_eu::file::ACCUMULATOR;
 use gencl_eu::functions;
 use gencl_eu::op::{Action, Op};
-use gencl_eu::operand::{Place, Src, Target, is_accumulator};
+use gencl_eu::operand::{SourceLocation, Src, Target, is_accumulator};
 use gencl_isa::{Condition, MathFunction, Opcode, Type};
 
 use crate::host::Host;
@@ -227,10 +227,10 @@ fn is_small(ty: Type) -> bool {
 /// # Errors
 /// Why the interpreter is to execute it.
 pub fn select(op: &Op, mode: Option<Mode>, accumulators: bool, host: &Host) -> Result<Native, &'static str> {
-    let direct = op.src.iter().filter(|s| s.is_some()).all(|s| match &s.place {
-        Place::Indirect { .. } => true,
+    let direct = op.src.iter().filter(|s| s.is_some()).all(|s| match &s.location {
+        SourceLocation::Indirect { .. } => true,
         _ if s.is_accumulator() => true,
-        Place::Packed(at) | Place::Scalar(at) if plan::is_address(*at) => true,
+        SourceLocation::Packed(at) | SourceLocation::Scalar(at) if plan::is_address(*at) => true,
         _ => s.offset().is_none_or(plan::is_plain),
     });
     let target = match op.dst.target {
@@ -315,9 +315,9 @@ fn accumulator_fits(op: &Op, mode: Option<Mode>, host: &Host) -> bool {
         let first = at - ACCUMULATOR;
         is_dword(ty) && first.is_multiple_of(4) && first / 4 + count <= ACCUMULATOR_DWORDS
     };
-    let source = |src: &Src| match src.place {
-        Place::Packed(at) => dwords(at, src.ty, lanes),
-        Place::Scalar(at) => dwords(at, src.ty, 1),
+    let source = |src: &Src| match src.location {
+        SourceLocation::Packed(at) => dwords(at, src.ty, lanes),
+        SourceLocation::Scalar(at) => dwords(at, src.ty, 1),
         _ => false,
     };
     let named = match op.dst.target {
@@ -588,7 +588,7 @@ fn select_comparison(op: &Op, mode: Option<Mode>) -> Option<Native> {
 /// Is a source certain to have no sign?
 fn is_not_negative(src: &Src) -> bool {
     let is_positive = |bits: u64| bits >> (src.ty.size() * 8 - 1) & 1 == 0;
-    let constant = matches!(src.place, Place::Constant(bits) if is_positive(bits));
+    let constant = matches!(src.location, SourceLocation::Constant(bits) if is_positive(bits));
     !src.ty.is_float() && (!src.ty.is_signed() || constant)
 }
 

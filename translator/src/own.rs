@@ -5,7 +5,7 @@
 //! cases, if the distance from the lane's base, modulo a power of two that is at least as large as all bases are apart, is less than from one base to the next, no
 //! other lane's access can be there.
 
-use gencl_eu::operand::Place;
+use gencl_eu::operand::SourceLocation;
 use gencl_isa::Type;
 
 use crate::flow::Flow;
@@ -80,7 +80,10 @@ impl Finder<'_> {
         let fits = |number: &usize| {
             let src = &self.plan.ops[index].src[*number];
             let unsigned = matches!(src.ty, Type::UQ | Type::UD);
-            matches!(src.place, Place::Packed(_)) && unsigned && src.ty.size() == size && !src.modified()
+            matches!(src.location, SourceLocation::Packed(_))
+                && unsigned
+                && src.ty.size() == size
+                && !src.modified()
         };
         (*bits == size * 8).then(|| [0, 1].into_iter().find(fits))?
     }

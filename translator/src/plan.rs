@@ -3,9 +3,9 @@
 use gencl_eu::Kernel;
 use gencl_eu::abi::Variant;
 use gencl_eu::file::{self, ADDRESS, FLAG, GRF_BYTES, NOTIFICATION, NULL};
-use gencl_eu::message::Kind;
+use gencl_eu::message::MessageOperation;
 use gencl_eu::op::{Action, Branch, Op};
-use gencl_eu::operand::{Place, Src, Target};
+use gencl_eu::operand::{SourceLocation, Src, Target};
 use gencl_isa::Opcode;
 
 use crate::Refused;
@@ -84,7 +84,7 @@ impl<'a> Plan<'a> {
         let mut plan =
             Plan { ops, steps, effects, modes, variant, host, in_memory, accumulators, halves, doubts };
         plan.check_barriers()?;
-        if variant.alone {
+        if variant.single_thread {
             plan.forget_barriers();
         }
         Ok(plan)
@@ -152,7 +152,7 @@ fn step(
         Action::Branch(branch) => Step::Branch(*branch),
         Action::Message(m) => match message::select(op, m, variant) {
             Some(message) => Step::Message(message),
-            None if m.end_of_thread || matches!(m.kind, Some(Kind::Barrier)) => {
+            None if m.end_of_thread || matches!(m.kind, Some(MessageOperation::Barrier)) => {
                 return Err("not a message that can end a thread or wait".into());
             }
             None => Step::Interpret(format!("{}: no such message in host code", mnemonic(op))),
@@ -179,7 +179,7 @@ fn mnemonic(op: &Op) -> String {
 /// Is it how compilers reset the notification counter before a barrier? It is 0 there.
 fn clears_notifications(op: &Op) -> bool {
     op.opcode == Opcode::Mov
-        && matches!(op.src[0].place, Place::Constant(0))
+        && matches!(op.src[0].location, SourceLocation::Constant(0))
         && matches!(op.dst.target, Target::Direct { offset, .. } if (NOTIFICATION..NOTIFICATION + 12).contains(&offset))
 }
 

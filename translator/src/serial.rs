@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use gencl_eu::file::{GRF_BYTES, NULL};
 use gencl_eu::op::{Branch, Op};
-use gencl_eu::operand::{Place, Target};
+use gencl_eu::operand::{SourceLocation, Target};
 use gencl_isa::PredicateControl;
 
 use crate::access::Access;
@@ -313,10 +313,16 @@ impl Finder<'_> {
                     (Some(access), Some(variable)) if message || is_packed(op, number) => {
                         add(access, variable, false)?;
                     }
-                    (Some(_), Some(variable)) if matches!(op.src[number].place, Place::Scalar(_)) => {
+                    (Some(_), Some(variable))
+                        if matches!(op.src[number].location, SourceLocation::Scalar(_)) =>
+                    {
                         scalars.insert(variable);
                     }
-                    (None, _) if matches!(op.src[number].place, Place::Constant(_) | Place::None) => {}
+                    (None, _)
+                        if matches!(
+                            op.src[number].location,
+                            SourceLocation::Constant(_) | SourceLocation::None
+                        ) => {}
                     _ => return None,
                 }
             }
@@ -379,5 +385,5 @@ pub fn has_channel(op: &Op, channel: u32) -> bool {
 }
 
 fn is_packed(op: &Op, number: usize) -> bool {
-    matches!(op.src[number].place, Place::Packed(_))
+    matches!(op.src[number].location, SourceLocation::Packed(_))
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::ops::{Range, RangeInclusive};
 
 use gencl_eu::file::{FLAG, grf_mask};
-use gencl_eu::message::{AtomicOperation, Kind};
+use gencl_eu::message::{AtomicOperation, MessageOperation};
 use gencl_eu::op::{Action, Op};
 use gencl_eu::operand::Target;
 
@@ -49,8 +49,8 @@ fn may_wait(
 fn asks_others(op: &Op) -> bool {
     let Action::Message(message) = &op.action else { return false };
     match &message.kind {
-        Some(Kind::Atomic(atomic)) => atomic.returns,
-        Some(Kind::Fence) => true,
+        Some(MessageOperation::Atomic(atomic)) => atomic.returns,
+        Some(MessageOperation::Fence) => true,
         _ => false,
     }
 }
@@ -61,9 +61,9 @@ fn exchanges(plan: &Plan<'_>, block: Range<usize>) -> Vec<usize> {
     let asking = || block.clone().filter(|index| asks_others(&plan.ops[*index]));
     let exchanged: Vec<Exchange> = asking().filter_map(|index| Exchange::of(plan, index)).collect();
     let others = asking().filter(|index| exchanged.iter().all(|exchange| exchange.index != *index));
-    let only_fences = others
-        .map(|index| &plan.ops[index].action)
-        .all(|action| matches!(action, Action::Message(m) if matches!(m.kind, Some(Kind::Fence))));
+    let only_fences = others.map(|index| &plan.ops[index].action).all(
+        |action| matches!(action, Action::Message(m) if matches!(m.kind, Some(MessageOperation::Fence))),
+    );
     if exchanged.is_empty() || !only_fences {
         return Vec::new();
     }

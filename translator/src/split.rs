@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gencl_eu::op::Op;
-use gencl_eu::operand::{Place, Src};
+use gencl_eu::operand::{SourceLocation, Src};
 use gencl_isa::Type;
 
 use crate::affine::Affine;
@@ -183,9 +183,14 @@ pub fn sum(step: &Step, op: &Op) -> Option<Sum> {
     if !plain {
         return None;
     }
-    let is_base = |src: &Src| matches!(src.place, Place::Scalar(_)) && src.ty.size() == 8 && !src.modified();
-    let is_offset = |src: &Src| matches!(src.place, Place::Packed(_)) && src.ty == Type::D && !src.modified();
-    let is_sum = |src: &Src| matches!(src.place, Place::Packed(_)) && src.ty.size() == 8 && !src.modified();
+    let is_base = |src: &Src| {
+        matches!(src.location, SourceLocation::Scalar(_)) && src.ty.size() == 8 && !src.modified()
+    };
+    let is_offset =
+        |src: &Src| matches!(src.location, SourceLocation::Packed(_)) && src.ty == Type::D && !src.modified();
+    let is_sum = |src: &Src| {
+        matches!(src.location, SourceLocation::Packed(_)) && src.ty.size() == 8 && !src.modified()
+    };
     match step {
         Step::Native(Native::Integer { function: Integer::Add, bits: 64 }) => {
             if let (true, Some(bytes @ 0..)) = (is_sum(&op.src[0]), constant(&op.src[1])) {

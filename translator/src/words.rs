@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use gencl_eu::file::{FLAG, GRF_BYTES};
-use gencl_eu::operand::{Place, Target};
+use gencl_eu::operand::{SourceLocation, Target};
 use gencl_isa::PredicateControl;
 
 use crate::flow::Flow;
@@ -80,14 +80,14 @@ pub fn operation(plan: &Plan<'_>, variables: &Variables, index: usize) -> Option
             return None;
         }
         let inverted = src.complement != inverted;
-        match src.place {
-            Place::Constant(bits) => {
+        match src.location {
+            SourceLocation::Constant(bits) => {
                 let all = u64::MAX >> (64 - width);
                 let bits = if inverted { !bits & all } else { bits & all };
                 (bits == 0 || bits == all).then_some(Bits::All(bits != 0))
             }
-            Place::Scalar(at) if is_flag(at) => Some(Bits::Word(flag(at), inverted)),
-            Place::Scalar(at) if at < GRF_BYTES => {
+            SourceLocation::Scalar(at) if is_flag(at) => Some(Bits::Word(flag(at), inverted)),
+            SourceLocation::Scalar(at) if at < GRF_BYTES => {
                 Some(Bits::Word(Word::Scalar(variables.uses[index][number]?, at), inverted))
             }
             _ => None,

@@ -103,7 +103,7 @@ fn request(body: &[Instruction], ids: Pattern) -> Request {
         scratch: 0,
         flat: false,
         barrier: true,
-        alone: false,
+        single_thread: false,
         spins: false,
         strict: true,
     };
@@ -325,9 +325,9 @@ fn a_kernel_that_waits_has_a_function_of_one_thread() {
     wait.destination = Destination::new(counter, 0, Type::UD);
     wait.sources[0] = Operand::Register(Source::new(counter, 0, SCALAR, Type::UD));
     let waits = written(&[barrier, wait], Pattern::Any).unwrap();
-    assert!(waits.translation.stops && waits.ir.contains("@gencl_thread("));
+    assert!(waits.translation.yields && waits.ir.contains("@gencl_thread("));
     let runs = written(&[], Pattern::Any).unwrap();
-    assert!(!runs.translation.stops && runs.ir.contains("@gencl_group("));
+    assert!(!runs.translation.yields && runs.ir.contains("@gencl_group("));
     assert!(refusal(&request(&[barrier], Pattern::Any)).contains("no wait follows"));
 }
 
@@ -410,7 +410,7 @@ fn an_exchange_with_what_was_there_does_not_wait() {
         back.predicate = Some(Predicate { control: PredicateControl::Normal, inverse: false });
         back.extra = Extra::Branch(Branch { jip: -16 * rounds.len() as i32, ..Branch::default() });
         body.push(back);
-        written(&body, Pattern::Consecutive).unwrap().translation.stops
+        written(&body, Pattern::Consecutive).unwrap().translation.yields
     };
     let sum = [copy(10, 12), more(11, 10), exchange, differs];
     assert!(!waits(&sum));

@@ -16,9 +16,9 @@ pub use gencl_testing::harness::Outcome;
 pub struct Case {
     name: String,
     run: Box<dyn FnOnce() -> Outcome + Send>,
-    /// What of gencl's own is tested, if it is not OpenCL.
+    /// The property of gencl that is tested, if it is not required by OpenCL.
     own: Option<&'static str>,
-    /// What the device has to have.
+    /// Requirements on the device.
     needs: Vec<Need>,
     /// Why it is skipped here, whatever the device is.
     skipped: Option<String>,
@@ -30,7 +30,8 @@ impl Case {
         Case { name: name.into(), run: Box::new(run), own: None, needs: Vec::new(), skipped: None }
     }
 
-    /// A test of what other drivers need not do. With them it is skipped with `what` as the reason.
+    /// A test of a property that OpenCL does not require. With other drivers it is skipped with `what` as the
+    /// reason.
     pub fn of_gencl(
         what: &'static str,
         name: impl Into<String>,
@@ -74,7 +75,7 @@ pub fn all_widths(name: &str, run: impl Fn(u32) -> Outcome + Clone + Send + 'sta
 }
 
 /// Cases of divergent control flow, and each of them again for every strategy that is not the default: the
-/// compiler is told by `GENCL_DEBUG`, so these run this program anew, for the one case.
+/// compiler is told by `GENCL_DEBUG`, so these run this program again, for the one case.
 pub fn all_control_flows(cases: Vec<Case>) -> Vec<Case> {
     let option = OPTIONS.iter().find(|option| option.name == CONTROL_FLOW);
     let strategies = option.map_or("", |option| option.value).split('|').skip(1);

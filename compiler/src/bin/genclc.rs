@@ -18,10 +18,10 @@ use gencl_program::{elf, environment};
 #[derive(Parser)]
 #[command(name = "genclc", version)]
 struct Arguments {
-    /// OpenCL C sources; a folder stands for the files *.cl in it.
+    /// OpenCL C sources; for a folder, the files *.cl in it.
     #[arg(required_unless_present = "serve")]
     sources: Vec<PathBuf>,
-    /// Where the program of a single source goes, an ELF file.
+    /// The output of a single source, an ELF file.
     #[arg(short, long)]
     output: Option<PathBuf>,
     /// The GPU to compile for.
@@ -36,15 +36,15 @@ struct Arguments {
     /// Serve builds on standard input and output, for the runtime.
     #[arg(long)]
     serve: bool,
-    /// With --serve: expect requests to translate machine code, no builds.
+    /// With --serve: expect requests to translate machine code instead of builds.
     #[arg(long, requires = "serve")]
     translations: bool,
-    /// With --serve on a socket: how many MiB of memory a build may take.
+    /// With --serve on a socket: the memory limit of a build in MiB.
     #[arg(long, requires = "serve", default_value_t = u64::MAX)]
     memory: u64,
 }
 
-/// Options of this program that take their value in the next word.
+/// Options of this program whose value is the next argument.
 const WITH_VALUE: &[&str] = &["-o", "--output", "--target", "--dump"];
 
 fn main() -> ExitCode {
@@ -74,8 +74,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Asks the C library not to give memory back between passes: taking it again costs a page fault each 4 KiB,
-/// a tenth of the time of a build.
+/// Sets the C library's allocator to keep freed memory between passes: page faults for memory that was
+/// returned to the system cost a tenth of the time of a build.
 fn keep_memory() {
     const MEBIBYTE: libc::c_int = 1 << 20;
     for (option, value) in [
@@ -84,14 +84,14 @@ fn keep_memory() {
         (libc::M_TRIM_THRESHOLD, 256 * MEBIBYTE),
         (libc::M_MMAP_THRESHOLD, 32 * MEBIBYTE),
     ] {
-        // SAFETY: sets a parameter of the allocator, before there is a second thread. What it does not take
-        // has no effect.
+        // SAFETY: sets a parameter of the allocator, before there is a second thread. An unsupported one has
+        // no effect.
         unsafe { libc::mallopt(option, value) };
     }
 }
 
-/// Separates this program's own arguments from build options, which are put together as an application
-/// gives them.
+/// Separates this program's own arguments from build options, which are joined to a string as an application
+/// passes it.
 fn sort(arguments: Vec<String>) -> (Vec<String>, String) {
     let (mut own, mut options) = (Vec::new(), Vec::new());
     let mut arguments = arguments.into_iter();
@@ -118,7 +118,7 @@ fn quote(word: &str) -> String {
 }
 
 fn serve(builds: bool) -> ExitCode {
-    // What has no meaning in it, the driver has told the user.
+    // The driver has already reported invalid debug options.
     let (debug, _) = Debug::from_environment();
     if !builds && !translation::host(&debug).is_here() {
         let name = debug.value(debug::HOST).unwrap_or_default();
@@ -137,11 +137,11 @@ fn serve(builds: bool) -> ExitCode {
     }
 }
 
-/// Compiles all sources. One that fails does not keep those after it from being compiled.
+/// Compiles all sources, also those after one that fails.
 fn compile(arguments: &Arguments, options: &str) -> ExitCode {
     let compiled = sources(&arguments.sources).and_then(|paths| {
         if arguments.output.is_some() && paths.len() != 1 {
-            return Err("a single file has room for a single program".to_owned());
+            return Err("--output takes a single source".to_owned());
         }
         if arguments.stats {
             print(statistics::HEADER);
@@ -179,7 +179,7 @@ fn sources(named: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     Ok(paths)
 }
 
-/// Compiles a file; false when the source has errors, which were printed.
+/// Compiles a file. Returns false if the source has errors, which were printed.
 fn build(arguments: &Arguments, options: &str, path: &Path) -> Result<bool, String> {
     let environment = environment::trusted_value("GENCL_DEBUG").unwrap_or_default();
     let (debug, complaints) = Debug::parse(&format!("{},{}", environment.to_string_lossy(), arguments.dump));
@@ -187,7 +187,7 @@ fn build(arguments: &Arguments, options: &str, path: &Path) -> Result<bool, Stri
         return Err(complaint.clone());
     }
     let source = std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?;
-    // Headers beside the source are found as if the compiler stood there.
+    // Headers in the source's folder are found, as if it were the current one.
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let include = format!("{options} -I {}", quote(&directory.to_string_lossy()));
     let name = path.to_string_lossy();
@@ -209,12 +209,12 @@ fn build(arguments: &Arguments, options: &str, path: &Path) -> Result<bool, Stri
     Ok(true)
 }
 
-/// Prints to standard output. A reader that has seen enough closes the pipe.
+/// Prints to standard output. Errors are ignored, as readers such as `head` close the pipe early.
 fn print(text: &str) {
     let _ = io::stdout().write_all(text.as_bytes());
 }
 
-/// Prints what debug options ask for.
+/// Prints the output of debug options.
 struct Printer;
 
 impl Listener for Printer {

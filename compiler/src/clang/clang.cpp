@@ -1,4 +1,4 @@
-// The bridge to clang's C++ libraries: one function, plain C types on the outside.
+// The bridge to clang's C++ libraries, with a C interface.
 //
 // Everything that depends on clang's C++ interface is in this file.
 
@@ -45,7 +45,7 @@ private:
   std::string &text;
 };
 
-// The extensions that `#pragma OPENCL EXTENSION` may name without a warning, though clang does not know them.
+// Extensions that clang does not know, but for which `#pragma OPENCL EXTENSION` must not warn.
 class Extensions : public clang::PPCallbacks {
 public:
   Extensions(clang::DiagnosticsEngine &diagnostics, const llvm::StringSet<> &names) : diagnostics(diagnostics), names(names) {}
@@ -66,7 +66,7 @@ private:
   const llvm::StringSet<> &names;
 };
 
-// An action on a source that may name these extensions.
+// A front-end action with support for these extensions.
 template <class Action> class WithExtensions : public Action {
 public:
   template <class Argument> WithExtensions(const llvm::StringSet<> &names, Argument &&argument) : Action(argument), names(names) {}
@@ -91,7 +91,7 @@ char *copy(const std::string &text) {
 
 extern "C" {
 
-// A file that is only in memory.
+// A file in memory.
 struct GenclFile {
   const char *path;
   const char *data;
@@ -99,10 +99,12 @@ struct GenclFile {
 };
 
 // Runs clang's front end on `source` with `arguments` (those of `clang -cc1`) on a file system in which
-// `files` lie over the real one. `source->path` is the name that diagnostics show. `extensions` are those of the device, with spaces between.
+// `files` overlay the real one. `source->path` is the name that diagnostics show. `extensions` are those of
+// the device, with spaces between.
 //
-// Puts the diagnostics into `*log`, the names of the files that were included into `*read`, one a line, and the syntax tree into `*ast` unless `ast` is null; all are to be
-// freed with `free`. Returns the module, which belongs to the caller, or null after errors.
+// Sets `*log` to the diagnostics, `*read` to the names of included files, one per line, and `*ast` to the
+// syntax tree unless `ast` is null; the caller frees all with `free`. Returns the module, which belongs to
+// the caller, or null after errors.
 LLVMModuleRef gencl_clang(LLVMContextRef context, const char *const *arguments, size_t argument_count, const char *extensions,
                           const GenclFile *source, const GenclFile *files, size_t file_count, char **log,
                           char **read, char **ast) {
@@ -141,7 +143,7 @@ LLVMModuleRef gencl_clang(LLVMContextRef context, const char *const *arguments, 
     instance.createFileManager(overlay);
     instance.addDependencyCollector(included);
     instance.createDiagnostics(&printer, /*ShouldOwnClient=*/false);
-    // "1 error generated." goes there; the log does not need it.
+    // Discards "1 error generated.".
     instance.setVerboseOutputStream(std::make_unique<llvm::raw_null_ostream>());
     return instance.ExecuteAction(action);
   };
@@ -151,7 +153,7 @@ LLVMModuleRef gencl_clang(LLVMContextRef context, const char *const *arguments, 
     if (good) {
       WithExtensions<PrintAst> action(known, ast_text);
       good = run(action);
-      // The next run, for the module, says the same once more.
+      // The next run, for the module, repeats the diagnostics.
       if (good) {
         log_text.clear();
       }
@@ -176,7 +178,7 @@ LLVMModuleRef gencl_clang(LLVMContextRef context, const char *const *arguments, 
   return result;
 }
 
-// The version of clang that this is. Lives as long as the process.
+// The version of clang. Lives as long as the process.
 const char *gencl_clang_version() {
   static const std::string version = clang::getClangFullVersion();
   return version.c_str();

@@ -1,6 +1,6 @@
 //! The bridge to clang: OpenCL C to LLVM IR.
 //!
-//! `clang.cpp` beside this file is all C++ there is, and this module is its only caller.
+//! This module is the only caller of `clang.cpp` in this folder.
 
 use std::ffi::{CStr, CString, c_char};
 
@@ -38,7 +38,7 @@ unsafe extern "C" {
     fn gencl_clang_version() -> *const c_char;
 }
 
-/// What clang is to compile.
+/// A compilation with clang.
 #[derive(Clone, Debug, Default)]
 pub struct Request<'a> {
     /// OpenCL C.
@@ -53,23 +53,23 @@ pub struct Request<'a> {
     pub triple: &'a str,
     /// Extensions that the source may name.
     pub extensions: &'a str,
-    /// Print the syntax tree?
+    /// Whether to print the syntax tree.
     pub ast: bool,
 }
 
-/// What clang says.
+/// The result of a compilation with clang.
 pub struct Response<'ctx> {
     /// The module; none after an error.
     pub module: Option<Module<'ctx>>,
     /// Errors and warnings with line and column.
     pub log: String,
-    /// The syntax tree when it was asked for.
+    /// The syntax tree, if requested.
     pub ast: String,
     /// Files on disk that were read.
     pub files: Vec<String>,
 }
 
-/// The version of clang that does the work.
+/// The version of the linked clang.
 #[must_use]
 pub fn version() -> String {
     // SAFETY: the function returns a zero-terminated string that lives as long as the process.
@@ -100,7 +100,7 @@ pub fn compile<'ctx>(context: &'ctx Context, request: &Request) -> Response<'ctx
     let extensions = c_string(request.extensions);
     let pointers: Vec<_> = arguments.iter().map(|argument| argument.as_ptr()).collect();
 
-    // Clang wants a zero after each buffer.
+    // Clang requires a zero byte after each buffer.
     let mut texts = vec![(c_string(request.name), c_string(request.source))];
     texts.push((c_string(format!("{SYSTEM}/opencl-c-base.h")), c_string(BASE_HEADER)));
     for (name, source) in request.headers {
@@ -131,7 +131,7 @@ pub fn compile<'ctx>(context: &'ctx Context, request: &Request) -> Response<'ctx
             ast_place,
         )
     };
-    // SAFETY: the module is in `context` and nobody else has it.
+    // SAFETY: the module is in `context`, and there is no other reference to it.
     let module = (!module.is_null()).then(|| unsafe { Module::new(module) });
     // SAFETY: they are null or strings that the function made by `malloc`.
     let (log, read, ast) = unsafe { (take(log), take(read), take(ast)) };
@@ -140,11 +140,11 @@ pub fn compile<'ctx>(context: &'ctx Context, request: &Request) -> Response<'ctx
     Response { module, log, ast, files }
 }
 
-/// May a source call functions of `cl_intel_subgroups`? Their declarations would cost all others a few
-/// milliseconds.
+/// Whether a source may call functions of `cl_intel_subgroups`. Parsing their declarations takes a few
+/// milliseconds, which other sources save.
 fn names_intel_functions(source: &[u8]) -> bool {
     let names = |word: &[u8]| source.windows(word.len()).any(|found| found == word);
-    // What a header says is not looked at.
+    // Headers are not searched.
     names(b"intel_sub_group") || names(b"include")
 }
 

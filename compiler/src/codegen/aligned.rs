@@ -1,27 +1,21 @@
 //! Operands of wide operations on the Atom line.
 //!
-//! There, operations on types of 64 bits and multiplications of dwords take operands whose elements lie as
-//! those of the destination do: in quadwords, from the same place in a register on (Broxton manual, Volume 7,
-//! "Special Requirements for Handling 64-bit Types"; [`gencl_isa::validate_atom`] has the rules). What lies
-//! otherwise is copied before or after. vISA does so too (`HWConformity::fix64bInst`).
+//! There, operations on 64-bit types and multiplications of dwords require that the elements of all operands
+//! are at the same register offsets as those of the destination: in quadwords, from the same byte of a
+//! register on (Broxton manual, Volume 7, "Special Requirements for Handling 64-bit Types";
+//! [`gencl_isa::validate_atom`] has the rules). Other operands are copied before or after. vISA does the same
+//! (`HWConformity::fix64bInst`).
 
-use super::build::{Builder, Dest, Operation, Place, Spot, Val};
+use super::build::Builder;
 use super::lir::{GRF, VRef};
+use super::operand::{Dest, LaneRegion, Operation, Val, ValueLocation, is_wide};
 use gencl_isa::{Opcode, Type};
 use smallvec::SmallVec;
 
 /// Bytes from element to element of a wide operation's operands.
 const STRIDE: u32 = 8;
 
-/// Does an operation pass the multiplier whose operands must lie alike?
-pub fn is_wide(opcode: Opcode, ty: Type, srcs: &[Val]) -> bool {
-    let is_dword = |s: &Val| matches!(s.ty, Type::D | Type::UD);
-    ty.size() == 8
-        || srcs.iter().any(|s| s.ty.size() == 8)
-        || opcode == Opcode::Mul && srcs.iter().all(is_dword)
-}
-
-/// A dword as a word, where it is a constant that fits: multiplications by words are not wide.
+/// Converts a dword constant that fits into a word to one: multiplications by words are not restricted.
 fn narrowed(s: Val) -> Val {
     match (s.extended(), s.ty) {
         (Some(value), Type::D | Type::UD) if u16::try_from(value).is_ok() => Val::imm(value as u64, Type::UW),
@@ -30,8 +24,9 @@ fn narrowed(s: Val) -> Val {
     }
 }
 
-/// What a result has on its way to its place: bytes cannot lie so far apart.
-fn between(ty: Type, srcs: &[Val]) -> Type {
+/// The type in which a result is computed before it is moved to its destination: bytes cannot be eight bytes
+/// apart.
+fn intermediate_type(ty: Type, srcs: &[Val]) -> Type {
     match ty.size() {
         1 if srcs.iter().any(|s| s.ty.is_signed()) => Type::D,
         1 => Type::UD,
@@ -40,15 +35,15 @@ fn between(ty: Type, srcs: &[Val]) -> Type {
 }
 
 impl Builder {
-    /// Do elements begin with a register and follow each other in quadwords?
-    fn lies_right(&self, at: VRef, stride: u32) -> bool {
+    /// Whether elements begin at a register boundary and are eight bytes apart.
+    fn is_wide_aligned(&self, at: VRef, stride: u32) -> bool {
         let info = self.program.info(at.vreg);
         let begins = info.fixed.map_or(info.align == GRF, |byte| byte.is_multiple_of(GRF));
         stride == STRIDE && begins && at.offset.is_multiple_of(GRF)
     }
 
-    /// Emits an operation on all lanes, a wide one with copies around it so that its operands lie alike.
-    /// `false` when that is not for here: three sources have regions of their own.
+    /// Emits an operation on all lanes, with copies of the operands of a restricted one so that they are
+    /// aligned. Returns `false` for three-source instructions, whose regions are restricted differently.
     pub(super) fn emit_aligned(
         &mut self,
         operation: Operation,
@@ -66,24 +61,24 @@ impl Builder {
             return false;
         }
         if !is_wide(operation.opcode, ty, &srcs) {
-            self.cut_lanes(operation, dst, ty, &srcs);
+            self.split_lanes(operation, dst, ty, &srcs);
             return true;
         }
         if let Some(d) = dst.filter(|_| self.all_lanes)
-            && (self.simd * STRIDE < GRF || !self.lies_right(d.at, d.stride))
+            && (self.simd * STRIDE < GRF || !self.is_wide_aligned(d.at, d.stride))
         {
-            // Elements far apart or few, as in scans.
-            self.one_by_one(operation, d, &srcs, self.simd);
+            // Strides or lane counts for which no aligned region exists, as in scans.
+            self.lane_by_lane(operation, d, &srcs, self.simd);
             return true;
         }
         for s in &mut srcs {
             *s = self.aligned(*s);
         }
-        let into = dst.map(|d| match self.lies_right(d.at, d.stride) {
+        let into = dst.map(|d| match self.is_wide_aligned(d.at, d.stride) {
             true => d,
-            false => self.strided(between(d.ty, &srcs), STRIDE),
+            false => self.strided(intermediate_type(d.ty, &srcs), STRIDE),
         });
-        self.cut_lanes(operation, into, ty, &srcs);
+        self.split_lanes(operation, into, ty, &srcs);
         if let (Some(d), Some(into)) = (dst, into)
             && d != into
         {
@@ -97,21 +92,21 @@ impl Builder {
         true
     }
 
-    /// Emits an operation for the first `lanes` lanes, whether they run or not, one by one: so elements may
-    /// lie anywhere.
-    pub(super) fn one_by_one(&mut self, operation: Operation, dst: Dest, srcs: &[Val], lanes: u32) {
+    /// Emits an operation for the first `lanes` lanes, enabled or not, one lane at a time: single elements
+    /// can be anywhere.
+    pub(super) fn lane_by_lane(&mut self, operation: Operation, dst: Dest, srcs: &[Val], lanes: u32) {
         let all = std::mem::replace(&mut self.all_lanes, true);
         for lane in 0..lanes {
-            self.chunk(operation, Some(dst), dst.ty, srcs, lane, 1);
+            self.emit_lanes(operation, Some(dst), dst.ty, srcs, lane, 1);
         }
         self.all_lanes = all;
     }
 
-    /// The same value where a wide operation can read it.
+    /// The same value in a register that a restricted operation can read.
     fn aligned(&mut self, s: Val) -> Val {
-        let Place::Register(Spot { at, stride, split }) = s.place else { return s };
+        let ValueLocation::Register(LaneRegion { at, stride, split }) = s.location else { return s };
         let gaps = split.is_some_and(|(_, gap)| !gap.is_multiple_of(GRF));
-        if stride == 0 || self.lies_right(at, stride) && !gaps {
+        if stride == 0 || self.is_wide_aligned(at, stride) && !gaps {
             return s;
         }
         let ty = match s.ty {
@@ -124,7 +119,7 @@ impl Builder {
         Val { negate: s.negate, abs: s.abs, ..copy.val() }
     }
 
-    /// Copies, quadwords by their halves.
+    /// Copies; quadwords as two dwords each.
     fn copy_parts(&mut self, dst: Dest, src: Val) {
         if dst.ty.size() < STRIDE {
             return self.mov(dst, src);

@@ -1,25 +1,25 @@
-//! Register allocation: first fit over intervals, byte by byte of the register file.
+//! Register allocation: linear scan with first fit, at byte granularity.
 //!
-//! Intervals are visited by their beginning; each takes the lowest free bytes of its alignment, but for the
-//! destination of a copy, which is put where its source ends if it can be. What does not fit is reported
-//! with the registers that were in the way, cheapest to spill first.
+//! Intervals are visited in order of their start. Each takes the lowest free bytes of its alignment, except
+//! the destination of a copy, which takes the place of the source if that ends there. If one does not fit,
+//! allocation fails with the registers that could be spilled, cheapest first.
 
-use super::lir::{Fixup, GRF, Inst, Kind, Program, Vreg};
+use super::lir::{Fixup, GRF, Inst, InstKind, Program, Vreg};
 use super::liveness::{Interval, intervals};
 use super::spill;
 use gencl_isa::{Opcode, Operand};
 
-/// The register file's first byte of each virtual register that is used.
+/// The first byte in the register file of each virtual register, `None` for unused ones.
 pub type Locations = Vec<Option<u32>>;
 
-/// What to do when registers do not suffice.
+/// Allocation failed: there are not enough registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shortage {
-    /// Registers that could live in scratch instead, best first.
+    /// Registers that can be spilled, cheapest first.
     pub candidates: Vec<Vreg>,
 }
 
-/// A register that occupies part of the file for now.
+/// An interval that has been allocated and has not ended.
 struct Active {
     vreg: usize,
     at: u32,
@@ -27,10 +27,10 @@ struct Active {
     end: u32,
 }
 
-/// Assigns registers.
+/// Assigns a location to each virtual register.
 ///
 /// # Errors
-/// They do not suffice.
+/// The `registers` general registers do not suffice.
 pub fn allocate(program: &Program, registers: u32) -> Result<Locations, Shortage> {
     let intervals = intervals(program);
     let hints = hints(program);
@@ -41,7 +41,7 @@ pub fn allocate(program: &Program, registers: u32) -> Result<Locations, Shortage
         (start, program.vregs[*v].fixed.is_none(), std::cmp::Reverse(program.vregs[*v].size), *v)
     });
     let mut locations: Locations = vec![None; program.vregs.len()];
-    let mut file = File::new(registers * GRF);
+    let mut file = RegisterFile::new(registers * GRF);
     let mut active: Vec<Active> = Vec::new();
     for v in order {
         let Some(interval) = intervals[v] else { continue };
@@ -71,14 +71,14 @@ pub fn allocate(program: &Program, registers: u32) -> Result<Locations, Shortage
     Ok(locations)
 }
 
-/// Which bytes of the register file are taken.
-struct File {
+/// The bytes of the register file that are allocated.
+struct RegisterFile {
     taken: Vec<bool>,
 }
 
-impl File {
-    fn new(bytes: u32) -> File {
-        File { taken: vec![false; bytes as usize] }
+impl RegisterFile {
+    fn new(bytes: u32) -> RegisterFile {
+        RegisterFile { taken: vec![false; bytes as usize] }
     }
 
     fn is_free(&self, at: u32, size: u32) -> bool {
@@ -104,7 +104,8 @@ impl File {
     }
 }
 
-/// A copy between registers of the same layout, which is nothing when both are in the same place.
+/// Destination and source, each with its offset, of a copy that keeps the layout: it is redundant when both
+/// are at the same location.
 pub fn plain_copy(inst: &Inst) -> Option<(Vreg, u32, Vreg, u32)> {
     let isa = &inst.isa;
     if isa.opcode != Opcode::Mov || isa.saturate || isa.condition.is_some() {
@@ -122,8 +123,8 @@ pub fn plain_copy(inst: &Inst) -> Option<(Vreg, u32, Vreg, u32)> {
     (written == read).then_some((dst.vreg, dst.offset, src.vreg, src.offset))
 }
 
-/// Is it a copy to where the source is?
-pub fn is_nothing(inst: &Inst, locations: &Locations) -> bool {
+/// Whether it is a copy whose source and destination have the same location.
+pub fn is_redundant_copy(inst: &Inst, locations: &Locations) -> bool {
     let Some((dst, d, src, s)) = plain_copy(inst) else { return false };
     match (locations[dst.0 as usize], locations[src.0 as usize]) {
         (Some(a), Some(b)) => a + d == b + s,
@@ -131,8 +132,7 @@ pub fn is_nothing(inst: &Inst, locations: &Locations) -> bool {
     }
 }
 
-/// For destinations of copies the source and the distance at which the copy would be none; for sources the
-/// same.
+/// For each register of a copy, the other one, and the distance from it at which the copy is redundant.
 fn hints(program: &Program) -> Vec<Option<(Vreg, i32)>> {
     let mut hints = vec![None; program.vregs.len()];
     for inst in program.blocks.iter().flat_map(|b| &b.insts) {
@@ -148,12 +148,12 @@ fn hints(program: &Program) -> Vec<Option<(Vreg, i32)>> {
     hints
 }
 
-/// How often a register is accessed, with loops counted ten times.
+/// The number of accesses to each register, times ten for each loop around them.
 fn weights(program: &Program) -> Vec<u64> {
     let mut weights = vec![0u64; program.vregs.len()];
     for block in &program.blocks {
         let weight = 10u64.pow(block.depth.min(6));
-        for inst in block.insts.iter().filter(|i| i.kind != Kind::Undefined) {
+        for inst in block.insts.iter().filter(|i| i.kind != InstKind::Undef) {
             for v in inst.srcs.iter().flatten().map(|s| s.vreg).chain(inst.dst.map(|d| d.vreg)) {
                 weights[v.0 as usize] += weight;
             }
@@ -162,11 +162,11 @@ fn weights(program: &Program) -> Vec<u64> {
     weights
 }
 
-/// How many times cheaper an access to what is computed anew is than one to scratch.
-const COMPUTABLE: u64 = 8;
+/// Cost of an access to scratch, relative to rematerialisation.
+const SCRATCH_COST: u64 = 8;
 
-/// Registers that are alive where `wanted` begins and may be spilled, by accesses per byte and length of
-/// life.
+/// The registers that are live where `wanted` starts and can be spilled, by weighted accesses per byte and
+/// length of the interval.
 fn candidates(
     program: &Program,
     intervals: &[Option<Interval>],
@@ -174,7 +174,7 @@ fn candidates(
     active: &[Active],
     wanted: usize,
 ) -> Vec<Vreg> {
-    // What is read by its address stays where the address says.
+    // Registers that are accessed indirectly must be in the register file.
     let addressed: Vec<u32> = program
         .blocks
         .iter()
@@ -184,7 +184,7 @@ fn candidates(
             _ => None,
         })
         .collect();
-    let computable = spill::computable(program);
+    let rematerialisable = spill::rematerialisable(program);
     let mut list: Vec<(u64, usize)> = active
         .iter()
         .map(|a| a.vreg)
@@ -195,13 +195,13 @@ fn candidates(
             !here && info.size >= 8
         })
         .map(|v| {
-            let cost = if computable.contains_key(&Vreg(v as u32)) { 1 } else { COMPUTABLE };
+            let cost = if rematerialisable.contains_key(&Vreg(v as u32)) { 1 } else { SCRATCH_COST };
             let length = intervals[v].map_or(1, |i| u64::from(i.end - i.start + 1));
             let size = u64::from(program.vregs[v].size);
             (weights[v] * cost * 1_000_000 / (length * size).max(1), v)
         })
         .collect();
-    // What lives for a few instructions only gives no room.
+    // Spilling an interval of a few instructions frees nothing.
     list.retain(|(_, v)| intervals[*v].is_some_and(|i| i.end - i.start > 8));
     list.sort_unstable();
     list.into_iter().map(|(_, v)| Vreg(v as u32)).collect()

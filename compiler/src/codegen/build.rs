@@ -1,240 +1,33 @@
-//! Makes machine instructions out of operations on all lanes.
+//! Splits operations on all lanes into machine instructions.
 //!
-//! The hardware takes operands of at most two registers and some operations only for 8 lanes. The
-//! builder cuts an operation on all lanes into instructions that keep to this, and works out regions.
+//! Operands of an instruction have at most two registers, and some operations at most 8 lanes. The builder
+//! splits an operation on all lanes into instructions within these limits, and computes their regions.
 
-use super::aligned::is_wide;
-use super::lir::{Block, GRF, Inst, Lengths, Point, Program, VRef, Vreg};
+use super::lir::{Block, BranchTarget, GRF, Inst, Lengths, Program, VRef, Vreg};
+use super::operand::{Dest, LaneRegion, Operation, Val, ValueLocation, is_wide};
 use super::target::Limits;
 use gencl_isa::{
-    AccessMode, Arf, Condition, Destination, Extra, Flag, Instruction, MathFunction, Opcode, Operand,
-    Predicate, PredicateControl, Region, Register, Send, Source, ThreadControl, Type,
+    AccessMode, Arf, Destination, Extra, Flag, Instruction, Opcode, Operand, Predicate, PredicateControl,
+    Region, Register, Send, Source, ThreadControl, Type,
 };
 use smallvec::SmallVec;
 
-/// Where a value is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// A constant: bits of its type, zero above.
-    Immediate(u64),
-    /// In a register: `stride` bytes from lane to lane, 0 when one element is for all lanes.
-    Register(Spot),
-    /// One element of an architecture register, for all lanes.
-    Arf {
-        /// Register.
-        arf: Arf,
-        /// First byte.
-        subregister: u8,
-    },
-}
-
-/// Where in registers the elements of all lanes are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spot {
-    /// Of lane 0.
-    pub at: VRef,
-    /// Bytes from lane to lane; 0: one element for all lanes.
-    pub stride: u32,
-    /// After each so many lanes so many bytes are left out: results of several messages.
-    pub split: Option<(u32, u32)>,
-}
-
-impl Spot {
-    /// Where the element of a lane is.
-    pub fn of(&self, lane: u32) -> VRef {
-        let gaps = self.split.map_or(0, |(lanes, gap)| lane / lanes * gap);
-        self.at.plus(lane * self.stride + gaps)
-    }
-}
-
-/// A source operand for all lanes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Val {
-    /// Where.
-    pub place: Place,
-    /// Type.
-    pub ty: Type,
-    /// Negated (on logic instructions: complemented).
-    pub negate: bool,
-    /// Absolute value.
-    pub abs: bool,
-}
-
-/// A destination for all lanes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dest {
-    /// Of lane 0.
-    pub at: VRef,
-    /// Bytes from lane to lane; 0: one element, written whatever lanes run.
-    pub stride: u32,
-    /// Type.
-    pub ty: Type,
-    /// Is nothing that the virtual register held before the IR instruction at hand needed?
-    pub fresh: bool,
-}
-
-impl Val {
-    /// A constant.
-    pub fn imm(bits: u64, ty: Type) -> Val {
-        // A packed vector is a dword whatever it expands to.
-        let size = if matches!(ty, Type::V | Type::UV | Type::VF) { 4 } else { ty.size() };
-        let bits = if size >= 8 { bits } else { bits & ((1 << (8 * size)) - 1) };
-        Val { place: Place::Immediate(bits), ty, negate: false, abs: false }
-    }
-
-    /// A register.
-    pub fn reg(at: VRef, stride: u32, ty: Type) -> Val {
-        Val { place: Place::Register(Spot { at, stride, split: None }), ty, negate: false, abs: false }
-    }
-
-    /// An architecture register.
-    pub fn arf(arf: Arf, subregister: u8, ty: Type) -> Val {
-        Val { place: Place::Arf { arf, subregister }, ty, negate: false, abs: false }
-    }
-
-    /// Is it a constant?
-    pub fn constant(&self) -> Option<u64> {
-        match self.place {
-            Place::Immediate(bits) => Some(bits),
-            _ => None,
-        }
-    }
-
-    /// Is it the same for all lanes?
-    pub fn scalar(&self) -> bool {
-        !matches!(self.place, Place::Register(Spot { stride: 1.., .. }))
-    }
-
-    /// The same bits as another type of at most the same size: the low part where it is smaller.
-    pub fn cast(self, ty: Type) -> Val {
-        match self.place {
-            Place::Immediate(bits) => Val::imm(bits, ty),
-            _ => Val { ty, ..self },
-        }
-    }
-
-    /// The part of each element that starts at byte `byte`.
-    pub fn part(self, byte: u32, ty: Type) -> Val {
-        match self.place {
-            Place::Immediate(bits) => Val::imm(bits >> (8 * byte), ty),
-            Place::Register(spot) => {
-                Val { place: Place::Register(Spot { at: spot.at.plus(byte), ..spot }), ty, ..self }
-            }
-            Place::Arf { arf, subregister } => {
-                Val { place: Place::Arf { arf, subregister: subregister + byte as u8 }, ty, ..self }
-            }
-        }
-    }
-
-    /// Negated.
-    pub fn negated(self) -> Val {
-        Val { negate: !self.negate, ..self }
-    }
-
-    /// The value as sign- or zero-extended by its type.
-    pub fn extended(&self) -> Option<i128> {
-        let bits = self.constant()?;
-        let shift = 128 - 8 * self.ty.size();
-        let wide = i128::from(bits) << shift;
-        Some(if self.ty.is_signed() { wide >> shift } else { (wide as u128 >> shift) as i128 })
-    }
-}
-
-impl Dest {
-    /// Does it hold one element for all lanes?
-    pub fn scalar(&self) -> bool {
-        self.stride == 0
-    }
-
-    /// Where it is.
-    pub fn spot(&self) -> Spot {
-        Spot { at: self.at, stride: self.stride, split: None }
-    }
-
-    /// The value in it.
-    pub fn val(&self) -> Val {
-        Val::reg(self.at, self.stride, self.ty)
-    }
-
-    /// The part of each element that starts at byte `byte`; what is around it stays.
-    pub fn part(self, byte: u32, ty: Type) -> Dest {
-        Dest { at: self.at.plus(byte), ty, ..self }
-    }
-
-    /// With another type.
-    pub fn cast(self, ty: Type) -> Dest {
-        Dest { ty, ..self }
-    }
-}
-
-/// What an operation does, beside its operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Operation {
-    /// Opcode.
-    pub opcode: Opcode,
-    /// Condition and where its result goes; of `sel` the flag is unused.
-    pub condition: Option<(Condition, Flag)>,
-    /// Selection by a flag; replaces the current predicate.
-    pub select: Option<(Flag, bool)>,
-    /// Saturate.
-    pub saturate: bool,
-    /// `math`.
-    pub math: Option<MathFunction>,
-    /// Most lanes of one instruction.
-    pub lanes: u32,
-    /// For all lanes whether they run or not.
-    pub all_lanes: bool,
-    /// Update the accumulator.
-    pub thread_switch: bool,
-}
-
-impl Operation {
-    /// A plain one.
-    pub fn new(opcode: Opcode) -> Operation {
-        Operation {
-            opcode,
-            condition: None,
-            select: None,
-            saturate: false,
-            math: None,
-            lanes: 16,
-            all_lanes: false,
-            thread_switch: false,
-        }
-    }
-
-    /// A function of the MATH unit.
-    pub fn math(function: MathFunction) -> Operation {
-        Operation { math: Some(function), ..Operation::new(Opcode::Math) }
-    }
-
-    /// Saturating.
-    pub fn saturating(self) -> Operation {
-        Operation { saturate: true, ..self }
-    }
-
-    /// `sel` of the smaller (`Less`) or larger (`GreaterEqual`).
-    pub fn choose(condition: Condition) -> Operation {
-        Operation { condition: Some((condition, Flag::default())), ..Operation::new(Opcode::Sel) }
-    }
-}
-
-/// Makes the machine form of one kernel.
+/// Builds the LIR of one kernel.
 pub struct Builder {
-    /// What has been made.
+    /// The instructions so far.
     pub program: Program,
     /// Lanes of a thread.
     pub simd: u32,
-    /// Predicate of the operations that follow, and whether it is inverted.
+    /// Predicate of the following operations, and whether it is inverted.
     pub predicate: Option<(Flag, bool)>,
-    /// The operations that follow are for all lanes, whether they run or not.
+    /// The following operations are executed for all lanes, enabled or not.
     pub all_lanes: bool,
-    /// How much one instruction can do.
+    /// Limits of one instruction.
     pub(super) limits: Limits,
 }
 
 impl Builder {
-    /// Nothing yet.
+    /// A builder without blocks.
     pub fn new(simd: u32, limits: Limits) -> Builder {
         Builder { program: Program::default(), simd, predicate: None, all_lanes: false, limits }
     }
@@ -244,7 +37,7 @@ impl Builder {
         self.program.blocks.push(Block { masked, ..Block::default() });
     }
 
-    /// Is the block at hand masked?
+    /// Whether the current block is masked.
     pub fn masked(&self) -> bool {
         self.program.blocks.last().is_some_and(|block| block.masked)
     }
@@ -259,8 +52,8 @@ impl Builder {
         }
     }
 
-    /// Bytes from lane to lane in registers of elements of `size` bytes: bytes have word slots, so that
-    /// the results of byte operations, which the hardware cannot write side by side, stay in place.
+    /// Bytes from lane to lane in registers of elements of `size` bytes. Bytes have word slots, because the
+    /// hardware cannot write the results of byte operations packed.
     pub fn stride(size: u32) -> u32 {
         size.max(2)
     }
@@ -270,24 +63,24 @@ impl Builder {
         let stride = Builder::stride(ty.size());
         let size = stride * self.simd;
         let at = VRef { vreg: self.program.vreg(size, size.min(GRF)), offset: 0 };
-        Dest { at, stride, ty, fresh: true }
+        Dest { at, stride, ty, kills: true }
     }
 
     /// A new register for one element per lane, `stride` bytes apart.
     pub fn strided(&mut self, ty: Type, stride: u32) -> Dest {
         let size = stride * self.simd;
         let at = VRef { vreg: self.program.vreg(size, size.min(GRF)), offset: 0 };
-        Dest { at, stride, ty, fresh: true }
+        Dest { at, stride, ty, kills: true }
     }
 
     /// A new register for one element.
     pub fn scalar(&mut self, ty: Type) -> Dest {
         let size = ty.size().max(4);
         let at = VRef { vreg: self.program.vreg(size, size), offset: 0 };
-        Dest { at, stride: 0, ty, fresh: true }
+        Dest { at, stride: 0, ty, kills: true }
     }
 
-    /// Bytes of what [`Builder::temporary`] gives for elements of `size` bytes.
+    /// Size in bytes of [`Builder::temporary`] for elements of `size` bytes.
     pub fn temporary_size(&self, scalar: bool, size: u32) -> u32 {
         if scalar { size.max(4) } else { Builder::stride(size) * self.simd }
     }
@@ -310,21 +103,21 @@ impl Builder {
             }
             return;
         }
-        self.cut(operation, Some(dst), dst.ty, srcs);
+        self.split_op(operation, Some(dst), dst.ty, srcs);
     }
 
-    /// The constant of 64 bits that is to be copied, if it cannot be an immediate.
+    /// The 64-bit constant that the operation copies, if the target does not have such immediates.
     fn wide_constant(&self, operation: Operation, srcs: &[Val]) -> Option<u64> {
-        let [Val { place: Place::Immediate(bits), ty, .. }] = srcs else { return None };
+        let [Val { location: ValueLocation::Immediate(bits), ty, .. }] = srcs else { return None };
         let copies = operation.opcode == Opcode::Mov && ty.size() == 8;
         (copies && !self.limits.quadwords).then_some(*bits)
     }
 
-    /// A copy for `lanes` lanes from `first` on only: `dst` is where the first of them goes.
+    /// A copy for `lanes` lanes from `first` on: `dst` is the destination of the first of them.
     pub fn mov_lanes(&mut self, dst: Dest, src: Val, first: u32, lanes: u32) {
-        let step = self.reach(lanes, Some(dst), dst.ty, &[src]);
+        let step = self.max_lanes(lanes, Some(dst), dst.ty, &[src]);
         for lane in (first..first + lanes).step_by(step as usize) {
-            self.chunk(Operation::new(Opcode::Mov), Some(dst), dst.ty, &[src], lane, step);
+            self.emit_lanes(Operation::new(Opcode::Mov), Some(dst), dst.ty, &[src], lane, step);
             if let Some(last) = self.program.blocks.last_mut().and_then(|b| b.insts.last_mut()) {
                 last.dst = Some(dst.at.plus((lane - first) * dst.stride));
             }
@@ -332,29 +125,29 @@ impl Builder {
     }
 
     /// A new register for one element in each of the first `lanes` lanes.
-    pub fn few(&mut self, ty: Type, lanes: u32) -> Dest {
+    pub fn partial_vector(&mut self, ty: Type, lanes: u32) -> Dest {
         let size = lanes * ty.size();
         let at = VRef { vreg: self.program.vreg(size, size.min(GRF)), offset: 0 };
-        Dest { at, stride: ty.size(), ty, fresh: true }
+        Dest { at, stride: ty.size(), ty, kills: true }
     }
 
-    /// Emits an operation for the first `lanes` lanes, whether they run or not.
-    pub fn op_on_few(&mut self, operation: Operation, dst: Dest, srcs: &[Val], lanes: u32) {
-        let cares = !self.limits.wide_as_they_lie && operation.opcode != Opcode::Mad;
+    /// Emits an operation for the first `lanes` lanes, enabled or not.
+    pub fn op_on_first_lanes(&mut self, operation: Operation, dst: Dest, srcs: &[Val], lanes: u32) {
+        let cares = !self.limits.free_wide_regions && operation.opcode != Opcode::Mad;
         if cares && is_wide(operation.opcode, dst.ty, srcs) {
-            return self.one_by_one(operation, dst, srcs, lanes);
+            return self.lane_by_lane(operation, dst, srcs, lanes);
         }
-        self.chunk(Operation { all_lanes: true, ..operation }, Some(dst), dst.ty, srcs, 0, lanes);
+        self.emit_lanes(Operation { all_lanes: true, ..operation }, Some(dst), dst.ty, srcs, 0, lanes);
     }
 
-    /// A scalar in each of the first `lanes` lanes.
-    pub fn spread(&mut self, v: Val, lanes: u32) -> Dest {
-        let d = self.few(v.ty, lanes);
-        self.op_on_few(Operation::new(Opcode::Mov), d, &[v], lanes);
+    /// Copies a scalar to each of the first `lanes` lanes.
+    pub fn broadcast(&mut self, v: Val, lanes: u32) -> Dest {
+        let d = self.partial_vector(v.ty, lanes);
+        self.op_on_first_lanes(Operation::new(Opcode::Mov), d, &[v], lanes);
         d
     }
 
-    /// Emits a comparison, whose result is the flag of the operation alone.
+    /// Emits a comparison: its only result is the operation's flag.
     pub fn compare(&mut self, operation: Operation, srcs: &[Val]) {
         let ty = srcs.iter().map(|s| s.ty).max_by_key(|t| t.size()).unwrap_or(Type::D);
         let ty = match ty {
@@ -362,7 +155,7 @@ impl Builder {
             Type::UB => Type::UW,
             other => other,
         };
-        self.cut(operation, None, ty, srcs);
+        self.split_op(operation, None, ty, srcs);
     }
 
     /// A copy that changes the type as `mov` does.
@@ -370,36 +163,36 @@ impl Builder {
         self.op(Operation::new(Opcode::Mov), dst, &[src]);
     }
 
-    fn cut(&mut self, operation: Operation, dst: Option<Dest>, ty: Type, srcs: &[Val]) {
+    fn split_op(&mut self, operation: Operation, dst: Option<Dest>, ty: Type, srcs: &[Val]) {
         if dst.is_some_and(|d| d.scalar()) {
-            return self.chunk(operation, dst, ty, srcs, 0, 1);
+            return self.emit_lanes(operation, dst, ty, srcs, 0, 1);
         }
         if let Some(d) = dst.filter(|d| self.limits.double_pairs && ty.size() == 8 && d.stride != 8) {
-            // The halves of doubles lie side by side, and so do doubles.
-            return self.one_by_one(operation, d, srcs, self.simd);
+            // The two halves of a double must be adjacent, and the doubles too.
+            return self.lane_by_lane(operation, d, srcs, self.simd);
         }
-        if !self.limits.wide_as_they_lie && self.emit_aligned(operation, dst, ty, srcs) {
+        if !self.limits.free_wide_regions && self.emit_aligned(operation, dst, ty, srcs) {
             return;
         }
-        self.cut_lanes(operation, dst, ty, srcs);
+        self.split_lanes(operation, dst, ty, srcs);
     }
 
-    /// Cuts an operation on all lanes into instructions.
-    pub(super) fn cut_lanes(&mut self, operation: Operation, dst: Option<Dest>, ty: Type, srcs: &[Val]) {
+    /// Splits an operation on all lanes into instructions.
+    pub(super) fn split_lanes(&mut self, operation: Operation, dst: Option<Dest>, ty: Type, srcs: &[Val]) {
         let most = match operation.opcode {
             Opcode::Mad if ty.size() == 8 => self.limits.ternary_lanes / 2,
             Opcode::Mad => self.limits.ternary_lanes,
             _ => operation.lanes,
         };
-        let lanes = self.reach(self.simd.min(operation.lanes).min(most), dst, ty, srcs);
+        let lanes = self.max_lanes(self.simd.min(operation.lanes).min(most), dst, ty, srcs);
         let mut first = 0;
         while first < self.simd {
-            self.chunk(operation, dst, ty, srcs, first, lanes);
+            self.emit_lanes(operation, dst, ty, srcs, first, lanes);
             first += lanes;
         }
     }
 
-    pub(super) fn chunk(
+    pub(super) fn emit_lanes(
         &mut self,
         operation: Operation,
         dst: Option<Dest>,
@@ -410,7 +203,7 @@ impl Builder {
     ) {
         let (mut dst, mut ty, mut srcs) = (dst, ty, SmallVec::<[Val; 3]>::from_slice(srcs));
         if !self.limits.quadwords {
-            // What remains of quadwords are copies: of doubles they are the same.
+            // The only remaining operations on quadwords are copies, which are the same for doubles.
             let types = dst.iter_mut().map(|d| &mut d.ty).chain(srcs.iter_mut().map(|s| &mut s.ty));
             for ty in types.chain([&mut ty]).filter(|ty| ty.size() == 8) {
                 *ty = Type::DF;
@@ -423,7 +216,7 @@ impl Builder {
         let scalar = dst.is_some_and(|d| d.scalar());
         isa.no_mask = scalar || operation.all_lanes || self.all_lanes;
         if self.all_lanes {
-            // Small numbers of lanes do not begin everywhere, and without mask it does not matter.
+            // Narrow instructions cannot begin at every lane, and without mask the offset does not matter.
             isa.channel_offset = 0;
         }
         if let Some(function) = operation.math {
@@ -461,19 +254,19 @@ impl Builder {
                 inst.isa.destination.hstride = 1;
             }
             if three && d.scalar() {
-                // Align16 has no single channel: one of four is written, which one is known when the register
-                // has its place. So does IGC.
+                // Align16 has no single channel: a write mask selects one of four, which depends on the
+                // register's location. IGC does the same.
                 inst.isa.exec_size = 4;
                 inst.isa.destination.writemask = 1;
             }
             inst.dst = Some(d.at.plus(first * d.stride));
-            inst.fresh = d.fresh;
+            inst.kills = d.kills;
         }
-        let in_rows = !self.limits.wide_as_they_lie && is_wide(operation.opcode, ty, srcs);
+        let in_rows = !self.limits.free_wide_regions && is_wide(operation.opcode, ty, srcs);
         for (index, s) in srcs.iter().enumerate() {
             let (mut operand, vref) = operand(s, first, lanes, three);
             if let (true, false, Operand::Register(source)) = (in_rows, three, &mut operand) {
-                source.region = rows(source.region, lanes, s.ty.size());
+                source.region = row_region(source.region, lanes, s.ty.size());
             }
             inst.isa.sources[index] = operand;
             inst.srcs[index] = vref;
@@ -481,7 +274,7 @@ impl Builder {
         self.push(inst);
     }
 
-    /// Puts an instruction under the current predicate.
+    /// Sets the current predicate on an instruction.
     pub fn apply_predicate(&self, isa: &mut Instruction) {
         if let Some((flag, inverse)) = self.predicate {
             isa.flag = flag;
@@ -490,7 +283,7 @@ impl Builder {
     }
 
     /// Emits a message for `lanes` lanes from `first` on, or for one element when `lanes` is 1. Where the
-    /// target has no split sends, two pieces of payload are put together.
+    /// target has no split sends, the two parts of the payload are copied together.
     pub fn send(
         &mut self,
         send: Send,
@@ -527,21 +320,21 @@ impl Builder {
         let mut inst = Inst::new(isa);
         inst.srcs = [payload[0], payload[1], None];
         inst.dst = dst;
-        inst.fresh = dst.is_some();
+        inst.kills = dst.is_some();
         self.push(inst);
     }
 
-    /// Copies both pieces of a message's payload into registers that follow each other, whatever lanes run:
-    /// not all registers of a payload have a dword for each lane.
+    /// Copies both parts of a message's payload into consecutive registers, for all lanes: not all payload
+    /// registers have a dword for each lane.
     fn join(&mut self, send: &Send, one: VRef, two: VRef) -> VRef {
         let Lengths { message, extended, .. } = Lengths::of(send).unwrap_or_default();
         let payload = self.registers(message + extended);
         let mut copy = |from: VRef, to: VRef, count: u32| {
             for done in (0..count).step_by(2) {
                 let lanes = 8 * (count - done).min(2);
-                let dst = Dest { at: to.plus(done * GRF), stride: 4, ty: Type::UD, fresh: true };
+                let dst = Dest { at: to.plus(done * GRF), stride: 4, ty: Type::UD, kills: true };
                 let src = Val::reg(from.plus(done * GRF), 4, Type::UD);
-                self.op_on_few(Operation::new(Opcode::Mov), dst, &[src], lanes);
+                self.op_on_first_lanes(Operation::new(Opcode::Mov), dst, &[src], lanes);
             }
         };
         copy(one, payload, message);
@@ -549,7 +342,8 @@ impl Builder {
         payload
     }
 
-    /// Sends a header of one register for something that has no lanes, whatever lanes are enabled.
+    /// Sends a message whose payload is a header of one register and that has no lanes, whichever lanes are
+    /// enabled.
     pub fn send_block(&mut self, send: Send, header: VRef, dst: VRef) {
         self.send(send, 8, 0, [Some(header), None], Some(dst));
         if let Some(last) = self.program.blocks.last_mut().and_then(|b| b.insts.last_mut()) {
@@ -557,14 +351,14 @@ impl Builder {
         }
     }
 
-    /// Says of the last instruction whether it ends the life of what its destination held.
-    pub fn last_is_fresh(&mut self, fresh: bool) {
+    /// Sets whether the last instruction is a killing definition ([`Inst::kills`]).
+    pub fn set_last_kills(&mut self, kills: bool) {
         if let Some(last) = self.program.blocks.last_mut().and_then(|b| b.insts.last_mut()) {
-            last.fresh = fresh;
+            last.kills = kills;
         }
     }
 
-    /// Emits a scalar operation on architecture registers and registers, all of one type.
+    /// Emits a scalar operation with an architecture register as destination; all operands have one type.
     pub fn scalar_arf(&mut self, opcode: Opcode, arf: Arf, subregister: u8, ty: Type, srcs: &[Val]) {
         let mut isa = Instruction::new(opcode, 1);
         isa.no_mask = true;
@@ -581,16 +375,17 @@ impl Builder {
         self.push(inst);
     }
 
-    /// Ends the life of what a register holds.
-    pub fn undefined(&mut self, vreg: Vreg) {
+    /// Emits an `undef` of a register, which ends its live range.
+    pub fn undef(&mut self, vreg: Vreg) {
         let mut inst = Inst::new(Instruction::new(Opcode::Nop, 1));
         inst.dst = Some(VRef { vreg, offset: 0 });
-        inst.fresh = true;
-        inst.kind = super::lir::Kind::Undefined;
+        inst.kills = true;
+        inst.kind = super::lir::InstKind::Undef;
         self.push(inst);
     }
 
-    /// A jump to a block, always or when any lane's bit of a flag says so (or none does, when inverse).
+    /// A jump to a block: unconditional, or taken if the flag's bit is set for any lane (for none, if
+    /// inverted).
     pub fn jump(&mut self, block: usize, condition: Option<(Flag, bool)>) {
         let mut isa = Instruction::new(Opcode::Jmpi, 1);
         isa.no_mask = true;
@@ -605,28 +400,28 @@ impl Builder {
             isa.predicate = Some(Predicate { control, inverse });
         }
         let mut inst = Inst::new(isa);
-        inst.target = Some(Point::First(block));
+        inst.target = Some(BranchTarget::First(block));
         self.push(inst);
     }
 }
 
-/// A branch of lanes.
+/// A branch with a decision for each lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Branch {
     /// Opcode.
     pub opcode: Opcode,
     /// The instruction's predicate, and whether it is inverted.
     pub predicate: Option<(Flag, bool)>,
-    /// Where the thread goes when it does not go on.
-    pub target: Point,
-    /// Where lanes wait, of the instructions that say so.
-    pub lanes_to: Option<Point>,
+    /// Where the thread jumps to (`JIP`).
+    pub target: BranchTarget,
+    /// Where lanes wait (`UIP`), for instructions that have it.
+    pub uip: Option<BranchTarget>,
     /// `BranchCtrl`.
     pub control: bool,
 }
 
 impl Builder {
-    /// A branch of lanes or a place where they come together.
+    /// Emits a branch with a decision for each lane, or an instruction where lanes reconverge.
     pub fn branch(&mut self, branch: Branch) {
         let mut isa = Instruction::branch(branch.opcode, self.simd as u8, 0, 0);
         isa.extra = Extra::Branch(gencl_isa::Branch { control: branch.control, ..Default::default() });
@@ -636,14 +431,14 @@ impl Builder {
         }
         let mut inst = Inst::new(isa);
         inst.target = Some(branch.target);
-        inst.lanes_to = branch.lanes_to;
+        inst.uip = branch.uip;
         self.push(inst);
     }
 }
 
 impl Builder {
-    /// The lanes of one instruction, at most `lanes`: an operand has two registers at most.
-    fn reach(&self, mut lanes: u32, dst: Option<Dest>, ty: Type, srcs: &[Val]) -> u32 {
+    /// The largest number of lanes, at most `lanes`, of one instruction with these operands.
+    fn max_lanes(&self, mut lanes: u32, dst: Option<Dest>, ty: Type, srcs: &[Val]) -> u32 {
         let in_half = if srcs.iter().any(|s| s.ty.size() == 8) { 4 } else { 8 };
         let is_double = in_half == 4 || ty.size() == 8;
         let fits = |n: u32| {
@@ -652,8 +447,8 @@ impl Builder {
                 Some(d) => (end(d.at.offset, d.stride, d.ty.size()), d.stride == d.ty.size()),
                 None => (n * ty.size(), true),
             };
-            let source_fits = |s: &Val| match s.place {
-                Place::Register(Spot { at, stride, split }) => {
+            let source_fits = |s: &Val| match s.location {
+                ValueLocation::Register(LaneRegion { at, stride, split }) => {
                     let read = end(at.offset, stride, s.ty.size());
                     let words = stride == 2 && s.ty.size() == 2 && packed && ty.size() == 4;
                     let in_halves =
@@ -674,8 +469,8 @@ impl Builder {
 }
 
 fn operand(s: &Val, first: u32, lanes: u32, three: bool) -> (Operand, Option<VRef>) {
-    match s.place {
-        Place::Immediate(bits) => {
+    match s.location {
+        ValueLocation::Immediate(bits) => {
             let (bits, ty) = match s.ty {
                 Type::B => (bits as u8 as i8 as u16 as u64, Type::W),
                 Type::UB => (bits, Type::UW),
@@ -683,14 +478,14 @@ fn operand(s: &Val, first: u32, lanes: u32, three: bool) -> (Operand, Option<VRe
             };
             (Operand::Immediate { bits, ty }, None)
         }
-        Place::Arf { arf, subregister } => {
+        ValueLocation::Arf { arf, subregister } => {
             let mut source = Source::new(Register::Arf(arf), subregister, Region::SCALAR, s.ty);
             source.negate = s.negate;
             (Operand::Register(source), None)
         }
-        Place::Register(spot) => {
-            let stride = spot.stride;
-            let begin = spot.of(first).offset % GRF;
+        ValueLocation::Register(elements) => {
+            let stride = elements.stride;
+            let begin = elements.lane(first).offset % GRF;
             let region = region(s.ty.size(), stride, lanes, begin);
             let mut source = Source::new(Register::Grf(0), 0, region, s.ty);
             source.negate = s.negate;
@@ -699,14 +494,13 @@ fn operand(s: &Val, first: u32, lanes: u32, three: bool) -> (Operand, Option<VRe
                 source.replicate = stride == 0;
                 source.region = if stride == 0 { Region::SCALAR } else { Region::new(4, 4, 1) };
             }
-            (Operand::Register(source), Some(spot.of(first)))
+            (Operand::Register(source), Some(elements.lane(first)))
         }
     }
 }
 
-/// The same region with as many elements in a row as a register has, which follow each other without gaps
-/// between the rows.
-fn rows(region: Region, lanes: u32, size: u32) -> Region {
+/// The same elements as a region whose rows fill a register each.
+fn row_region(region: Region, lanes: u32, size: u32) -> Region {
     match region {
         Region { vstride: step @ 1.., width: 1, hstride: 0 } if lanes > 1 => {
             let width = (GRF / (size * u32::from(step))).min(lanes) as u8;

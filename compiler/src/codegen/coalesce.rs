@@ -1,20 +1,21 @@
-//! Values are computed where messages want them.
+//! Payload coalescing: values are computed directly in message payloads.
 //!
-//! The payload of a message is put together by copies. Where a value lives in one block only and each part of
-//! it has one place in one payload, the value's register becomes that part of the payload, and the copies are
-//! gone. This is done before allocation, which knows only whole registers.
+//! Selection assembles the payload of a message by copies. If a value is live in one block only and each part
+//! of it is copied to one place of one payload, its register is replaced by that part of the payload, which
+//! removes the copies. This precedes allocation, which coalesces whole registers only.
 
 use super::allocate::plain_copy;
-use super::lir::{Fixup, Inst, Kind, Program, VRef, Vreg};
+use super::lir::{Fixup, Inst, InstKind, Program, VRef, Vreg};
 use smallvec::SmallVec;
 
-/// Puts values into payloads.
+/// Replaces registers by parts of payloads, and removes the copies.
 pub fn coalesce(program: &mut Program) {
     let uses = Uses::new(program);
     let mut moved: Vec<Option<Move>> = vec![None; program.vregs.len()];
     let mut is_payload = vec![false; program.vregs.len()];
     for number in 0..program.vregs.len() {
-        // What was moved or moved to stays: another copy may count on it.
+        // A register that has been replaced, or that replaces one, is not considered again: other copies
+        // depend on it.
         if let Some(found) = plan(program, &uses, number).filter(|_| !is_payload[number]) {
             let payload = found.payload.0 as usize;
             if moved[payload].is_none() {
@@ -34,16 +35,16 @@ pub fn coalesce(program: &mut Program) {
         }
     }
     for block in &mut program.blocks {
-        block.insts.retain(|inst| !is_nothing(inst));
+        block.insts.retain(|inst| !is_self_copy(inst));
     }
 }
 
-/// Is it a copy of a register to itself now?
-fn is_nothing(inst: &Inst) -> bool {
+/// Whether the replacement made it a copy of a register to itself.
+fn is_self_copy(inst: &Inst) -> bool {
     plain_copy(inst).is_some_and(|(dst, d, src, s)| (dst, d) == (src, s))
 }
 
-/// A register that becomes parts of another.
+/// The replacement of a register by parts of a payload.
 #[derive(Clone, Debug)]
 struct Move {
     payload: Vreg,
@@ -52,7 +53,7 @@ struct Move {
 }
 
 impl Move {
-    /// Where bytes of the register are in the payload, if one part has all of them.
+    /// The location of bytes of the register in the payload, if one part contains all of them.
     fn place(&self, first: u32, size: u32) -> Option<VRef> {
         let part = self.parts.iter().find(|(begin, end, _)| *begin <= first && first + size <= *end)?;
         Some(VRef { vreg: self.payload, offset: part.2 + first - part.0 })
@@ -70,8 +71,8 @@ struct Use {
 
 /// The accesses to each register that is used in one block.
 struct Uses {
-    /// By register: the block and the accesses in order; `None` if it is used in several, or in ways that
-    /// name it otherwise.
+    /// By register: the block and the accesses in program order; `None` if several blocks use it, or if it is
+    /// accessed indirectly.
     of: Vec<Option<(usize, Vec<Use>)>>,
 }
 
@@ -93,7 +94,9 @@ impl Uses {
                 for (v, write, span) in reads.chain(writes) {
                     let known = &mut of[v.vreg.0 as usize];
                     let Some((home, uses)) = known else { continue };
-                    if !(*home == usize::MAX || *home == block) || inst.kind != Kind::Normal || inst.reach > 0
+                    if !(*home == usize::MAX || *home == block)
+                        || inst.kind != InstKind::Normal
+                        || inst.indirect_span > 0
                     {
                         *known = None;
                         continue;
@@ -107,7 +110,7 @@ impl Uses {
     }
 }
 
-/// How a register can become parts of a payload.
+/// Finds the replacement of a register, if it can be replaced.
 fn plan(program: &Program, uses: &Uses, number: usize) -> Option<Move> {
     let (block, own) = uses.of[number].as_ref()?;
     let insts = &program.blocks.get(*block)?.insts;
@@ -140,13 +143,13 @@ fn plan(program: &Program, uses: &Uses, number: usize) -> Option<Move> {
     if !disjoint(&from) || !disjoint(&to) || !own.iter().all(|u| found.place(u.first, u.span).is_some()) {
         return None;
     }
-    // Written before it is copied, and then no more.
+    // All writes precede the first copy.
     let (first_copy, begin) = (*copies.iter().min()?, own.first()?);
     let last_write = own.iter().filter(|u| u.write).map(|u| u.index).max()?;
     if !begin.write || last_write >= first_copy {
         return None;
     }
-    // Nobody else writes that part of the payload, and nobody reads the payload while it is not complete.
+    // No other instruction writes that part of the payload, and none reads the payload before it is complete.
     let (home, others) = uses.of[found.payload.0 as usize].as_ref()?;
     let last_copy = *copies.iter().max()?;
     let meets = |u: &Use| to.iter().any(|(first, end)| u.first < *end && *first < u.first + u.span);

@@ -1,12 +1,12 @@
-//! Machine code: registers put in, copies to the same place left out, encoded, compacted, jumps resolved.
+//! Emission: assigns registers, drops redundant copies, encodes, compacts, and resolves jumps.
 
-use super::allocate::{Locations, is_nothing};
-use super::lir::{Fixup, GRF, Inst, Kind, Point, Program, VRef};
+use super::allocate::{Locations, is_redundant_copy};
+use super::lir::{BranchTarget, Fixup, GRF, Inst, InstKind, Program, VRef};
 use super::pairs::pair_channels;
 use gencl_isa::{Extra, Generation, Instruction, Opcode, Operand, Register};
 use smallvec::SmallVec;
 
-/// Instructions with registers, whose jumps have no distances yet.
+/// Machine instructions with physical registers; jump distances are filled in by [`encode`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Code {
     /// In the order of the layout.
@@ -19,48 +19,48 @@ pub struct Code {
 /// Bytes of the four components of an align16 destination.
 const COMPONENTS: u8 = 16;
 
-/// Where instruction `at` leads: `JIP` and `UIP`.
+/// The targets `JIP` and `UIP` of instruction `at`.
 #[derive(Clone, Debug, PartialEq)]
 struct Jump {
     at: usize,
-    target: Option<Point>,
-    lanes_to: Option<Point>,
+    target: Option<BranchTarget>,
+    uip: Option<BranchTarget>,
 }
 
 /// Machine code as bytes.
 pub struct Encoded {
     /// The code.
     pub bytes: Vec<u8>,
-    /// First byte of each instruction, and the code's end.
+    /// First byte of each instruction, and the end of the code.
     pub offsets: Vec<usize>,
 }
 
-/// Puts registers into instructions.
+/// Replaces virtual registers by their locations.
 ///
 /// # Errors
-/// A virtual register without a place, which is a fault of allocation.
-pub fn place(program: &Program, locations: &Locations) -> Result<Code, String> {
+/// A virtual register without location, which is a bug in allocation.
+pub fn assign_registers(program: &Program, locations: &Locations) -> Result<Code, String> {
     let mut code = Code { instructions: Vec::new(), blocks: Vec::new(), jumps: Vec::new() };
     for block in &program.blocks {
         code.blocks.push(code.instructions.len());
         for inst in &block.insts {
-            if inst.kind == Kind::Undefined || is_nothing(inst, locations) {
+            if inst.kind == InstKind::Undef || is_redundant_copy(inst, locations) {
                 continue;
             }
             if inst.target.is_some() {
                 let at = code.instructions.len();
-                code.jumps.push(Jump { at, target: inst.target, lanes_to: inst.lanes_to });
+                code.jumps.push(Jump { at, target: inst.target, uip: inst.uip });
             }
-            code.instructions.push(placed(inst, program, locations)?);
+            code.instructions.push(with_registers(inst, program, locations)?);
         }
     }
     Ok(code)
 }
 
-fn placed(inst: &Inst, program: &Program, locations: &Locations) -> Result<Instruction, String> {
+fn with_registers(inst: &Inst, program: &Program, locations: &Locations) -> Result<Instruction, String> {
     let mut isa = inst.isa;
     let find = |v: VRef| -> Result<(Register, u8), String> {
-        let at = locations[v.vreg.0 as usize].ok_or_else(|| format!("v{} has no place", v.vreg.0))?;
+        let at = locations[v.vreg.0 as usize].ok_or_else(|| format!("v{} has no location", v.vreg.0))?;
         let byte = at + v.offset;
         let register = u8::try_from(byte / GRF).map_err(|_| format!("v{} beyond the file", v.vreg.0))?;
         Ok((Register::Grf(register), (byte % GRF) as u8))
@@ -87,7 +87,7 @@ fn placed(inst: &Inst, program: &Program, locations: &Locations) -> Result<Instr
             }
         }
         Some(Fixup::AddressOf(v)) => {
-            let at = locations[v.vreg.0 as usize].ok_or_else(|| format!("v{} has no place", v.vreg.0))?;
+            let at = locations[v.vreg.0 as usize].ok_or_else(|| format!("v{} has no location", v.vreg.0))?;
             if let Operand::Immediate { bits, .. } = &mut isa.sources[1] {
                 *bits += u64::from(at + v.offset);
             }
@@ -97,12 +97,12 @@ fn placed(inst: &Inst, program: &Program, locations: &Locations) -> Result<Instr
     Ok(isa)
 }
 
-/// Encodes, in the compacted form what has one, and writes the distances into the jumps of `code`.
+/// Encodes all instructions, compacted where possible, and fills in the jump distances of `code`.
 ///
-/// Jumps stay as long as they are, so that their sizes do not depend on their distances.
+/// Jumps are not compacted, so that their sizes do not depend on their distances.
 ///
 /// # Errors
-/// An instruction that the generation does not have, or that breaks a rule of its manual, with its number.
+/// The index of an instruction that the generation does not have, or that violates a rule of its manual.
 pub fn encode(code: &mut Code, generation: Generation) -> Result<Encoded, String> {
     if generation.capabilities().doubles_in_halves {
         code.instructions.iter_mut().for_each(pair_channels);
@@ -113,8 +113,8 @@ pub fn encode(code: &mut Code, generation: Generation) -> Result<Encoded, String
         let is_jump = jumps.next_if_eq(&index).is_some();
         let full = full(code, index, generation)?;
         compacted.push(match gencl_isa::compact(generation, &full) {
-            Some(bytes) if !is_jump => Bytes::from_slice(&bytes),
-            _ => Bytes::from_slice(&full),
+            Some(bytes) if !is_jump => EncodedBytes::from_slice(&bytes),
+            _ => EncodedBytes::from_slice(&full),
         });
     }
     let mut offsets = vec![0];
@@ -124,13 +124,13 @@ pub fn encode(code: &mut Code, generation: Generation) -> Result<Encoded, String
     }));
     resolve(code, &offsets)?;
     for jump in &code.jumps {
-        compacted[jump.at] = Bytes::from_slice(&full(code, jump.at, generation)?);
+        compacted[jump.at] = EncodedBytes::from_slice(&full(code, jump.at, generation)?);
     }
     Ok(Encoded { bytes: compacted.iter().flatten().copied().collect(), offsets })
 }
 
 /// An encoded instruction.
-type Bytes = SmallVec<[u8; 16]>;
+type EncodedBytes = SmallVec<[u8; 16]>;
 
 fn full(code: &Code, index: usize, generation: Generation) -> Result<[u8; 16], String> {
     let instruction = &code.instructions[index];
@@ -146,18 +146,20 @@ fn full(code: &Code, index: usize, generation: Generation) -> Result<[u8; 16], S
 fn resolve(code: &mut Code, offsets: &[usize]) -> Result<(), String> {
     for jump in &code.jumps {
         let instruction = &mut code.instructions[jump.at];
-        // `jmpi` counts from the next instruction, branches from themselves.
+        // Distances of `jmpi` are relative to the next instruction, those of branches to the branch.
         let from = offsets[jump.at + usize::from(instruction.opcode == Opcode::Jmpi)];
-        let distance = |point: Option<Point>| -> Result<i32, String> {
+        let distance = |point: Option<BranchTarget>| -> Result<i32, String> {
             let to = match point {
                 None => return Ok(0),
-                Some(Point::First(block)) => code.blocks.get(block).copied(),
-                Some(Point::Last(block)) => code.blocks.get(block + 1).and_then(|next| next.checked_sub(1)),
+                Some(BranchTarget::First(block)) => code.blocks.get(block).copied(),
+                Some(BranchTarget::Last(block)) => {
+                    code.blocks.get(block + 1).and_then(|next| next.checked_sub(1))
+                }
             };
             let to = to.and_then(|to| offsets.get(to)).ok_or("a jump to a block that does not exist")?;
             i32::try_from(*to as i64 - from as i64).map_err(|_| "a jump too far".into())
         };
-        let (jip, uip) = (distance(jump.target)?, distance(jump.lanes_to)?);
+        let (jip, uip) = (distance(jump.target)?, distance(jump.uip)?);
         if let Extra::Branch(branch) = &mut instruction.extra {
             (branch.jip, branch.uip) = (jip, uip);
         }

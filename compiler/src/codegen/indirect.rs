@@ -1,29 +1,30 @@
-//! Registers by address: each lane reads an element of its own choice out of a register.
+//! Indirect register access: each lane reads an element of a register by index.
 //!
 //! The address register `a0` holds 16 byte addresses (Skylake manual, Volume 7, "Indirect Addressing"); a
-//! source of `VxH` mode takes one of them for each channel. As IGC does (`EmitPass::emitSimdShuffle`): shift
-//! the index, add where the register is, move.
+//! source of `VxH` mode takes one of them for each channel. As in IGC (`EmitPass::emitSimdShuffle`), the
+//! index is shifted and added to the address of the register.
 
-use super::build::{Builder, Dest, Place, Val};
+use super::build::Builder;
 use super::lir::{Fixup, GRF, Inst, VRef};
+use super::operand::{Dest, Val, ValueLocation};
 use gencl_isa::{Arf, Destination, Indirect, Instruction, Opcode, Operand, Region, Register, Source, Type};
 
-/// A register whose elements are chosen by `a0`.
+/// A register that is read indirectly.
 #[derive(Clone, Copy, Debug)]
 pub struct Table {
     /// The first lane's element.
     pub at: VRef,
-    /// Bytes of all elements.
+    /// Size of all elements in bytes.
     pub bytes: u32,
     /// One address for all lanes instead of one for each.
     pub single: bool,
 }
 
 impl Builder {
-    /// `a0` = the address of `table` plus these offsets in bytes, a `UW` for each of `lanes` lanes from
-    /// `first` on, 16 at most, or one.
+    /// Sets `a0` to the address of `table` plus `offsets`, in bytes: a `UW` for each of `lanes` lanes from
+    /// `first` on, at most 16, or a single one.
     pub fn set_addresses(&mut self, table: Table, offsets: Val, first: u32, lanes: u32) {
-        let Place::Register(offsets) = offsets.place else { return };
+        let ValueLocation::Register(offsets) = offsets.location else { return };
         let lanes = if table.single { 1 } else { lanes };
         let mut isa = Instruction::new(Opcode::Add, lanes as u8);
         isa.no_mask = true;
@@ -32,13 +33,13 @@ impl Builder {
         isa.sources[0] = Operand::Register(Source::new(Register::Grf(0), 0, region, Type::UW));
         isa.sources[1] = Operand::Immediate { bits: 0, ty: Type::UW };
         let mut inst = Inst::new(isa);
-        inst.srcs[0] = Some(offsets.of(first));
+        inst.srcs[0] = Some(offsets.lane(first));
         inst.fixup = Some(Fixup::AddressOf(table.at));
         self.push(inst);
     }
 
-    /// `dst` = the elements that `a0` points to, `offset` bytes further on, for `lanes` lanes from `begin`
-    /// on, whose first has the first address.
+    /// Copies the elements at the addresses in `a0` plus `offset` bytes to `dst`, for `lanes` lanes from
+    /// `begin` on; the first of them uses the first address.
     pub fn read_addressed(&mut self, dst: Dest, table: Table, offset: u32, begin: u32, lanes: u32) {
         let mut step = lanes;
         while step > 1 && dst.at.offset % GRF + (step - 1) * dst.stride + dst.ty.size() > 2 * GRF {
@@ -61,9 +62,9 @@ impl Builder {
             isa.sources[0] = Operand::Register(source);
             let mut inst = Inst::new(isa);
             inst.srcs[0] = Some(table.at);
-            inst.reach = table.bytes;
+            inst.indirect_span = table.bytes;
             inst.dst = Some(dst.at.plus(first * dst.stride));
-            inst.fresh = dst.fresh;
+            inst.kills = dst.kills;
             self.push(inst);
         }
     }

@@ -1,8 +1,7 @@
-//! The machine form: instructions of the instruction set on virtual registers.
+//! LIR: ISA instructions on virtual registers.
 //!
-//! A virtual register is a run of bytes in the general register file. An operand that has a
-//! [`VRef`] ignores the register and subregister of its [`gencl_isa`] operand until allocation
-//! puts them in.
+//! A virtual register is a contiguous range of bytes of the register file. If an operand has a [`VRef`], the
+//! register and subregister of its [`gencl_isa`] operand are unused until emission fills them in.
 
 use gencl_isa::{AccessMode, Extra, Instruction, Opcode, Operand, Region, Send, Source};
 use std::fmt::Write;
@@ -14,19 +13,19 @@ pub const GRF: u32 = 32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Vreg(pub u32);
 
-/// What is known of a virtual register.
+/// The properties of a virtual register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VregInfo {
     /// Bytes.
     pub size: u32,
     /// Alignment in bytes, a power of two of at most [`GRF`].
     pub align: u32,
-    /// Byte in the register file where the launch puts it, for the thread's payload.
+    /// For the thread's payload: the byte in the register file where the launch puts it.
     pub fixed: Option<u32>,
-    /// The register whose value this one holds for one instruction while that one lives in scratch;
-    /// with the byte within it. A spilled register has `None` and `spilled` set.
+    /// For a temporary that holds part of a spilled or rematerialised register around one instruction: that
+    /// register, and the first byte of the part.
     pub piece_of: Option<(Vreg, u32)>,
-    /// Where it lives in scratch: first byte from the beginning of the spill area.
+    /// For a spilled register: its first byte in the spill area.
     pub spilled: Option<u32>,
 }
 
@@ -46,69 +45,68 @@ impl VRef {
     }
 }
 
-/// A value that is known only after allocation.
+/// A change to an immediate that emission makes, as it depends on allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fixup {
-    /// Source 1 is an immediate: the size of the spill area is added to it.
+    /// Adds the size of the spill area to the immediate in source 1.
     SpillSize,
-    /// Source 1 is an immediate: the byte of the register file where this is is added to it.
+    /// Adds this byte's location in the register file to the immediate in source 1.
     AddressOf(VRef),
 }
 
-/// Why an instruction is there, for the statistics and the checker.
+/// The origin of an instruction, for the statistics and the checker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// As selected.
+pub enum InstKind {
+    /// From selection.
     Normal,
-    /// Not a machine instruction: the destination's contents are no longer needed.
-    Undefined,
-    /// Copies registers as they are, whatever they hold.
+    /// `undef`, which is no machine instruction: the destination's contents are not needed.
+    Undef,
+    /// A copy of whole registers, with bytes that hold nothing.
     Copy,
-    /// Store to scratch of this byte of the spill area; [`Inst::spilled`] says of what.
+    /// A store to scratch, at this byte of the spill area; [`Inst::spilled`] has the data.
     Spill(u32),
-    /// Load from scratch of this byte of the spill area.
+    /// A load from scratch, at this byte of the spill area.
     Fill(u32),
 }
 
 /// One machine instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inst {
-    /// The instruction; registers of operands with a [`VRef`] are filled in by allocation.
+    /// The instruction; emission fills in the registers of operands with a [`VRef`].
     pub isa: Instruction,
     /// Destination.
     pub dst: Option<VRef>,
     /// Sources.
     pub srcs: [Option<VRef>; 3],
-    /// Nothing that the destination's virtual register held is needed afterwards, but for what was written
-    /// since the last block began for the same purpose (halves and parts of one result are written one by
-    /// one).
-    pub fresh: bool,
-    /// Jumps and branches: where the thread goes (`JIP`).
-    pub target: Option<Point>,
+    /// A full (killing) definition: the previous contents of the destination's virtual register are dead. One
+    /// result can be written by several such instructions of a block, each of which writes a part.
+    pub kills: bool,
+    /// Jumps and branches: where the thread jumps to (`JIP`).
+    pub target: Option<BranchTarget>,
     /// Branches with two targets: where lanes wait (`UIP`).
-    pub lanes_to: Option<Point>,
-    /// Completed after allocation.
+    pub uip: Option<BranchTarget>,
+    /// How emission changes an immediate.
     pub fixup: Option<Fixup>,
-    /// Bytes that an indirect source 0 may read from its first on.
-    pub reach: u32,
-    /// Why it is there.
-    pub kind: Kind,
+    /// If source 0 is indirect: the number of bytes from its first that it may read; else 0.
+    pub indirect_span: u32,
+    /// Its origin.
+    pub kind: InstKind,
 }
 
-/// An instruction that branches name: that of a block, given by its place in the layout.
+/// The target of a branch: an instruction of a block, given by the block's index in the layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Point {
+pub enum BranchTarget {
     /// The first.
     First(usize),
-    /// The last, of a block that has some.
+    /// The last, of a block that is not empty.
     Last(usize),
 }
 
-impl std::fmt::Display for Point {
+impl std::fmt::Display for BranchTarget {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Point::First(block) => write!(f, "block {block}"),
-            Point::Last(block) => write!(f, "the end of block {block}"),
+            BranchTarget::First(block) => write!(f, "block {block}"),
+            BranchTarget::Last(block) => write!(f, "the end of block {block}"),
         }
     }
 }
@@ -118,15 +116,16 @@ impl std::fmt::Display for Point {
 pub struct Block {
     /// Instructions; jumps and branches at the end only.
     pub insts: Vec<Inst>,
-    /// Blocks that may follow, by place in the layout.
+    /// Successors, by index in the layout.
     pub successors: Vec<usize>,
-    /// How many loops are around it, as far as layout shows.
+    /// Loop depth, from backward edges of the layout.
     pub depth: u32,
-    /// Lanes may wait elsewhere meanwhile: what is not `WE_all` writes the active ones only.
+    /// Some lanes may be parked while it is executed: instructions without `WE_all` write the active lanes
+    /// only.
     pub masked: bool,
 }
 
-/// A kernel in machine form.
+/// A kernel in LIR.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
     /// Virtual registers.
@@ -149,7 +148,7 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Those of a message whose descriptors are immediates.
+    /// The lengths of a message whose descriptors are immediates.
     pub fn of(send: &Send) -> Option<Lengths> {
         let gencl_isa::Descriptor::Immediate(d) = send.descriptor else { return None };
         let extended = match send.extended {
@@ -167,12 +166,12 @@ impl Inst {
             isa,
             dst: None,
             srcs: [None; 3],
-            fresh: false,
+            kills: false,
             target: None,
-            lanes_to: None,
+            uip: None,
             fixup: None,
-            reach: 0,
-            kind: Kind::Normal,
+            indirect_span: 0,
+            kind: InstKind::Normal,
         }
     }
 
@@ -182,7 +181,8 @@ impl Inst {
         Lengths::of(send)
     }
 
-    /// Does it write one of the four components of an align16 destination, the one where its register is?
+    /// Whether it writes one of the four components of an align16 destination, selected by the location of
+    /// its register.
     pub fn is_one_component(&self) -> bool {
         self.isa.access_mode == AccessMode::Align16 && self.isa.destination.writemask == 1
     }
@@ -213,8 +213,8 @@ impl Inst {
             return;
         }
         if self.lengths().is_some() {
-            // A message for one lane takes one element: an address of 64 bits, for 8 lanes two registers, or
-            // one of 32.
+            // A message for one lane reads one element of the payload: a 64-bit address (two registers for 8
+            // lanes) or a 32-bit one.
             let bytes = match (self.isa.exec_size, self.src_span(index)) {
                 (1, GRF) => 4,
                 (1, _) => 8,
@@ -225,7 +225,7 @@ impl Inst {
         }
         let Operand::Register(s) = &self.isa.sources[index] else { return };
         if s.indirect.is_some() {
-            f(0, self.reach);
+            f(0, self.indirect_span);
             return;
         }
         let size = s.ty.size();
@@ -242,8 +242,8 @@ impl Inst {
         }
     }
 
-    /// What a store to scratch stores, and how many bytes: source 1, or of a message in one piece, source 0
-    /// behind its header.
+    /// The data of a store to scratch, and its size in bytes: source 1, or the part of source 0 behind the
+    /// header if the message is not split.
     pub fn spilled(&self) -> Option<(VRef, u32)> {
         match self.srcs {
             [_, Some(data), _] => Some((data, self.src_span(1))),
@@ -269,13 +269,13 @@ impl Inst {
         end
     }
 
-    /// May the destination not share registers with a source that dies here? Instructions of two
-    /// registers run in two halves, and the second half must not read what the first has written
-    /// (Skylake manual, Volume 7, "Register Region Restrictions"); messages may write before they
-    /// have read everything.
+    /// Whether the destination must not share registers with a source whose last use this is. Instructions of
+    /// two registers are executed as two halves, and the second half must not read what the first has written
+    /// (Skylake manual, Volume 7, "Register Region Restrictions"); messages may write before they have read
+    /// everything.
     pub fn early_clobber(&self) -> bool {
         let Some(dst) = self.dst else { return false };
-        if self.lengths().is_some() || self.isa.access_mode == AccessMode::Align16 || self.reach > 0 {
+        if self.lengths().is_some() || self.isa.access_mode == AccessMode::Align16 || self.indirect_span > 0 {
             return true;
         }
         if dst.offset % GRF + self.dst_span() <= GRF && self.isa.exec_size <= 8 {
@@ -301,12 +301,12 @@ impl Program {
         Vreg(self.vregs.len() as u32 - 1)
     }
 
-    /// What is known of a register.
+    /// The properties of a register.
     pub fn info(&self, vreg: Vreg) -> &VregInfo {
         &self.vregs[vreg.0 as usize]
     }
 
-    /// The text form, for people.
+    /// The program as text, for `GENCL_DEBUG`.
     pub fn dump(&self) -> String {
         let mut out = String::new();
         for (number, block) in self.blocks.iter().enumerate() {
@@ -323,8 +323,8 @@ impl Program {
 pub fn text(inst: &Inst) -> String {
     let isa = &inst.isa;
     let mut s = String::new();
-    if inst.kind == Kind::Undefined {
-        s.push_str("undefined");
+    if inst.kind == InstKind::Undef {
+        s.push_str("undef");
     } else {
         if let Some(p) = isa.predicate {
             let sign = if p.inverse { '-' } else { '+' };
@@ -378,11 +378,11 @@ pub fn text(inst: &Inst) -> String {
     if let Some(target) = inst.target {
         let _ = write!(s, " -> {target}");
     }
-    if let Some(point) = inst.lanes_to {
-        let _ = write!(s, ", lanes to {point}");
+    if let Some(point) = inst.uip {
+        let _ = write!(s, ", uip {point}");
     }
-    if inst.fresh {
-        s.push_str(" fresh");
+    if inst.kills {
+        s.push_str(" kills");
     }
     s
 }

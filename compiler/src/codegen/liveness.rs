@@ -1,14 +1,16 @@
-//! Where virtual registers are alive.
+//! Live intervals of virtual registers.
 //!
-//! A register is alive where a write that may have happened can reach a read that may happen. Writes under a
-//! predicate, or of a part of a register, do not end what it held before unless selection says so
-//! ([`Inst::fresh`]). As reads of lanes that were never written do not matter, life does not extend back
-//! beyond the first possible write.
+//! A register is live where a definition reaches and a use follows. Writes under a predicate, or of a part of
+//! a register, do not kill the previous value unless [`Inst::kills`] is set. As reads of lanes that were
+//! never written do not matter, a live range begins at the first possible write.
 
 use super::lir::{Inst, Program, Vreg};
+use crate::dataflow::{live_sets, solve, union};
+use fixedbitset::FixedBitSet;
+use smallvec::SmallVec;
 
-/// From the first to the last position at which a register is needed. Instruction `n` in layout order reads
-/// at `2 n` and writes at `2 n + 1`.
+/// The positions from the first to the last at which a register is live. Instruction `n` in layout order
+/// reads at `2 n` and writes at `2 n + 1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
     /// First position.
@@ -17,42 +19,12 @@ pub struct Interval {
     pub end: u32,
 }
 
-/// A set of small numbers.
-#[derive(Clone, PartialEq, Eq)]
-struct Bits(Vec<u64>);
-
-impl Bits {
-    fn new(count: usize) -> Bits {
-        Bits(vec![0; count.div_ceil(64)])
-    }
-    fn insert(&mut self, i: usize) {
-        self.0[i / 64] |= 1 << (i % 64);
-    }
-    fn remove(&mut self, i: usize) {
-        self.0[i / 64] &= !(1 << (i % 64));
-    }
-    fn union(&mut self, other: &Bits) -> bool {
-        let mut changed = false;
-        for (a, b) in self.0.iter_mut().zip(&other.0) {
-            changed |= *b & !*a != 0;
-            *a |= b;
-        }
-        changed
-    }
-    fn common<'a>(&'a self, other: &'a Bits) -> impl Iterator<Item = usize> + 'a {
-        self.0.iter().zip(&other.0).enumerate().flat_map(|(word, (a, b))| {
-            let both = a & b;
-            (0..64).filter(move |bit| both >> bit & 1 != 0).map(move |bit| word * 64 + bit)
-        })
-    }
-}
-
 /// Registers that an instruction reads.
 pub fn reads(inst: &Inst) -> impl Iterator<Item = Vreg> + '_ {
     inst.srcs.iter().flatten().map(|v| v.vreg)
 }
 
-/// The most bytes of registers that hold something at once.
+/// Register pressure: the maximum number of bytes that are live at once.
 pub fn peak(program: &Program) -> u32 {
     let intervals = intervals(program);
     let end = intervals.iter().flatten().map(|i| i.end as usize).max().unwrap_or(0);
@@ -70,11 +42,11 @@ pub fn peak(program: &Program) -> u32 {
     sums.max().unwrap_or(0) as u32
 }
 
-/// The interval of each register that is used; registers of the payload begin with the thread.
+/// The interval of each register that is used; those of the payload start at position 0.
 pub fn intervals(program: &Program) -> Vec<Option<Interval>> {
     let count = program.vregs.len();
-    // Registers used in more than one block, and those read before they are written in their block, matter
-    // to the flow between blocks; all others need no sets.
+    // Only registers used in several blocks, and those read before they are written in their block, take part
+    // in the dataflow analysis.
     let mut home = vec![usize::MAX; count];
     let mut global = vec![false; count];
     for (index, block) in program.blocks.iter().enumerate() {
@@ -90,7 +62,7 @@ pub fn intervals(program: &Program) -> Vec<Option<Interval>> {
         for inst in &block.insts {
             reads(inst).for_each(|v| see(v, false));
             if let Some(d) = inst.dst {
-                see(d.vreg, inst.fresh);
+                see(d.vreg, inst.kills);
             }
         }
     }
@@ -102,7 +74,7 @@ pub fn intervals(program: &Program) -> Vec<Option<Interval>> {
             globals.push(i);
         }
     }
-    let (live_in, live_out, before, after) = flow(program, &number, globals.len());
+    let [live_in, live_out, before, after] = flow(program, &number, globals.len());
     let mut result: Vec<Option<Interval>> = vec![None; count];
     let mut extend = |v: usize, position: u32| {
         let interval = result[v].get_or_insert(Interval { start: position, end: position });
@@ -114,17 +86,17 @@ pub fn intervals(program: &Program) -> Vec<Option<Interval>> {
         let first = 2 * position;
         for inst in &block.insts {
             reads(inst).for_each(|v| extend(v.0 as usize, 2 * position));
-            if let (Some(d), true) = (inst.dst, inst.kind != super::lir::Kind::Undefined) {
+            if let (Some(d), true) = (inst.dst, inst.kind != super::lir::InstKind::Undef) {
                 let at = 2 * position + u32::from(!inst.early_clobber());
                 extend(d.vreg.0 as usize, at);
                 extend(d.vreg.0 as usize, 2 * position + 1);
             }
             position += 1;
         }
-        for g in live_in[index].common(&before[index]) {
+        for g in live_in[index].intersection(&before[index]) {
             extend(globals[g], first);
         }
-        for g in live_out[index].common(&after[index]) {
+        for g in live_out[index].intersection(&after[index]) {
             extend(globals[g], (2 * position).saturating_sub(1).max(first));
         }
     }
@@ -136,22 +108,20 @@ pub fn intervals(program: &Program) -> Vec<Option<Interval>> {
     result
 }
 
-/// Alive at the beginning and end of each block, and possibly written before its beginning and end.
-#[allow(clippy::type_complexity, reason = "four sets per block")]
-fn flow(program: &Program, number: &[usize], count: usize) -> (Vec<Bits>, Vec<Bits>, Vec<Bits>, Vec<Bits>) {
+/// Live-in and live-out sets of each block, and the registers possibly written before its beginning and end.
+fn flow(program: &Program, number: &[usize], count: usize) -> [Vec<FixedBitSet>; 4] {
     let blocks = program.blocks.len();
-    let mut used = vec![Bits::new(count); blocks];
-    let mut ended = vec![Bits::new(count); blocks];
-    let mut written = vec![Bits::new(count); blocks];
+    let empty = || vec![FixedBitSet::with_capacity(count); blocks];
+    let (mut used, mut ended, mut written) = (empty(), empty(), empty());
     for (index, block) in program.blocks.iter().enumerate() {
         for inst in block.insts.iter().rev() {
             if let Some(d) = inst.dst {
                 let n = number[d.vreg.0 as usize];
                 if n != usize::MAX {
-                    if inst.kind != super::lir::Kind::Undefined {
+                    if inst.kind != super::lir::InstKind::Undef {
                         written[index].insert(n);
                     }
-                    if inst.fresh {
+                    if inst.kills {
                         used[index].remove(n);
                         ended[index].insert(n);
                     }
@@ -166,45 +136,22 @@ fn flow(program: &Program, number: &[usize], count: usize) -> (Vec<Bits>, Vec<Bi
             }
         }
     }
-    let mut live_in = vec![Bits::new(count); blocks];
-    let mut live_out = vec![Bits::new(count); blocks];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for index in (0..blocks).rev() {
-            for next in &program.blocks[index].successors {
-                if let Some(alive) = live_in.get(*next).cloned() {
-                    changed |= live_out[index].union(&alive);
-                }
-            }
-            let mut alive = live_out[index].clone();
-            for (a, e) in alive.0.iter_mut().zip(&ended[index].0) {
-                *a &= !e;
-            }
-            alive.union(&used[index]);
-            changed |= live_in[index].union(&alive);
-        }
+    let successors =
+        |block: usize| program.blocks[block].successors.iter().copied().filter(move |&next| next < blocks);
+    let mut predecessors: Vec<SmallVec<[usize; 4]>> = vec![SmallVec::new(); blocks];
+    for block in 0..blocks {
+        successors(block).for_each(|next| predecessors[next].push(block));
     }
-    let mut before = vec![Bits::new(count); blocks];
-    let mut after = written;
+    let (live_in, live_out) = live_sets(0..blocks, |block| predecessors[block].iter().copied(), used, &ended);
+    let mut before = empty();
     for (v, info) in program.vregs.iter().enumerate() {
         if info.fixed.is_some() && number[v] != usize::MAX {
             before[0].insert(number[v]);
         }
     }
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for index in 0..blocks {
-            let known = before[index].clone();
-            changed |= after[index].union(&known);
-            for next in &program.blocks[index].successors {
-                if *next < blocks {
-                    let known = after[index].clone();
-                    changed |= before[*next].union(&known);
-                }
-            }
-        }
+    solve(0..blocks, successors, &mut before, |block, set| set.union_with(&written[block]), union);
+    for (after, before) in written.iter_mut().zip(&before) {
+        after.union_with(before);
     }
-    (live_in, live_out, before, after)
+    [live_in, live_out, before, written]
 }

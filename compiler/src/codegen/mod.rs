@@ -1,8 +1,8 @@
 //! Code generation: Gen IR to machine code.
 //!
-//! [`select`] makes machine instructions on virtual registers ([`lir`]), [`schedule`] orders them,
-//! [`allocate`] gives them places, [`spill`] moves some to scratch when there are too few, [`check`] proves
-//! the result symbolically, [`emit`] encodes.
+//! [`select`] emits machine instructions on virtual registers ([`lir`]), [`schedule`] orders them,
+//! [`allocate`] assigns registers, [`spill`] moves registers to scratch when there are too few, [`check`]
+//! verifies the allocation symbolically, [`emit`] encodes.
 
 mod aligned;
 mod allocate;
@@ -13,6 +13,7 @@ mod emit;
 mod indirect;
 mod lir;
 mod liveness;
+mod operand;
 mod pairs;
 mod schedule;
 mod select;
@@ -27,11 +28,11 @@ pub use target::Target;
 
 use crate::ir::{Form, Function};
 use gencl_program::{Kernel, Statistics};
-use lir::{Kind, Program};
-use select::PrivatePlace;
+use lir::{InstKind, Program};
+use select::PrivateLocation;
 use std::fmt::Write;
 
-/// What the caller decides.
+/// Options of code generation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Lanes per thread, 8, 16 or 32; `None`: as many as fit into registers, 32 where it pays.
@@ -40,19 +41,19 @@ pub struct Options {
     pub registers: Option<u32>,
     /// Check the register allocation symbolically; builds with debug assertions always do.
     pub check: bool,
-    /// Give the machine instructions on virtual registers as well.
-    pub machine_form: bool,
+    /// Return the LIR as text as well.
+    pub dump_lir: bool,
 }
 
 /// A kernel in machine code.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compiled {
-    /// Code and all that the launch has to know.
+    /// Code, and its interface for the launch.
     pub kernel: Kernel,
-    /// Machine instructions on virtual registers, after spilling, when they were asked for.
-    pub machine_form: Option<String>,
+    /// The LIR after spilling, if [`Options::dump_lir`] is set.
+    pub lir: Option<String>,
     code: emit::Code,
-    /// Of each instruction, in bytes from the beginning of the code.
+    /// Offset of each instruction in bytes.
     offsets: Vec<usize>,
     generation: gencl_isa::Generation,
 }
@@ -73,7 +74,7 @@ impl Compiled {
     }
 }
 
-/// Why there is no code.
+/// Why a kernel could not be compiled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("kernel {kernel}: {what} ({place})")]
 pub struct Error {
@@ -85,13 +86,13 @@ pub struct Error {
     pub place: String,
 }
 
-/// Smallest scratch of a thread in bytes.
+/// Minimum size of a thread's scratch memory in bytes.
 const SCRATCH_MIN: u32 = 1024;
 
-/// Compiles a function in linear form.
+/// Compiles a function in linear or masked form.
 ///
 /// # Errors
-/// An operation that the target does not have, or more of something than there is.
+/// An operation that the target does not support, or a resource (registers, scratch) that does not suffice.
 pub fn compile(function: &Function, target: &Target, options: &Options) -> Result<Compiled, Error> {
     let error = |what: String, place: String| Error { kernel: function.name.clone(), what, place };
     if function.form == Form::PerLane {
@@ -105,20 +106,24 @@ pub fn compile(function: &Function, target: &Target, options: &Options) -> Resul
                 format!("threads of {other} lanes (sub-group size) are not supported; {possible:?} are");
             return Err(error(what, "options".into()));
         }
-        None => width::worth(function, possible),
+        None => width::candidate_widths(function, possible),
     };
     let Some(&narrowest) = widths.last() else {
         return Err(error("the target has no width".into(), "options".into()));
     };
-    let in_scratch = widths.iter().map(|simd| (*simd, PrivatePlace::Scratch));
+    let in_scratch = widths.iter().map(|simd| (*simd, PrivateLocation::Scratch));
     let stack = function.private_size > 0 && target.thread_number.is_some();
-    let attempts: Vec<_> = in_scratch.chain(stack.then_some((narrowest, PrivatePlace::Stack))).collect();
+    let attempts: Vec<_> = in_scratch.chain(stack.then_some((narrowest, PrivateLocation::Stack))).collect();
     for (index, (simd, place)) in attempts.iter().enumerate() {
-        let selected =
-            select::select(function, target, *simd, *place).map_err(|(place, f)| error(f.what, place))?;
-        let last = Last { width: *simd == narrowest, attempt: index + 1 == attempts.len() };
+        let attempt = Attempt { narrowest: *simd == narrowest, last: index + 1 == attempts.len() };
+        let selected = match select::select(function, target, *simd, *place) {
+            Ok(selected) => selected,
+            // Private memory of so many lanes may be too much.
+            Err(_) if !attempt.last => continue,
+            Err((place, failure)) => return Err(error(failure.what, place)),
+        };
         if let Some(compiled) =
-            finish(function, target, options, selected, *simd, last).map_err(&error2(function))?
+            finish(function, target, options, selected, *simd, attempt).map_err(&at_stage(function))?
         {
             return Ok(compiled);
         }
@@ -126,46 +131,47 @@ pub fn compile(function: &Function, target: &Target, options: &Options) -> Resul
     Err(error("registers do not suffice".into(), "register allocation".into()))
 }
 
-fn error2(function: &Function) -> impl Fn((String, &'static str)) -> Error + '_ {
+fn at_stage(function: &Function) -> impl Fn((String, &'static str)) -> Error + '_ {
     |(what, place)| Error { kernel: function.name.clone(), what, place: place.into() }
 }
 
-/// Percentages of the registers that scheduling may use: first fit wastes some. In the order of selection
-/// there may be room where there is none in any of these.
-const BUDGETS: &[u32] = &[90, 60];
+/// Limits of register pressure for scheduling, in percent of the registers: first fit wastes some. If the
+/// result of none can be allocated, the order of selection may still fit.
+const PRESSURE_LIMITS: &[u32] = &[90, 60];
 
-/// Percentage of the registers beyond which scheduling is not tried: of the 860 kernels that this was
-/// measured with none that needs more than 117 in the order of selection could be made to fit.
-const HOPELESS: u32 = 125;
+/// Register pressure in the order of selection, in percent of the registers, above which scheduling is not
+/// tried: of 860 measured kernels none above 117 could be made to fit.
+const MAX_PRESSURE: u32 = 125;
 
-/// Most rounds of spilling; each frees the room that one register lacked.
-const ROUNDS: usize = 2000;
+/// Maximum number of spilling iterations; each makes room for one register.
+const MAX_SPILL_ITERATIONS: usize = 2000;
 
-/// What comes after an attempt to compile a kernel.
+/// Whether there are alternatives to an attempt to compile a kernel.
 #[derive(Clone, Copy)]
-struct Last {
-    /// No narrower threads: registers may be spilled.
-    width: bool,
-    /// Nothing: what does not fit is an error.
-    attempt: bool,
+struct Attempt {
+    /// There is no smaller SIMD width: registers may be spilled.
+    narrowest: bool,
+    /// There is no other attempt: if it does not fit, it is an error.
+    last: bool,
 }
 
-/// Allocates and encodes. `None` when registers or scratch memory do not suffice and there is something else
-/// to try.
+/// Allocates and encodes. `None` when registers or scratch memory do not suffice and there is another
+/// attempt.
 fn finish(
     function: &Function,
     target: &Target,
     options: &Options,
     mut selected: select::Selected,
     simd: u32,
-    last: Last,
+    attempt: Attempt,
 ) -> Result<Option<Compiled>, (String, &'static str)> {
     let registers = options.registers.unwrap_or(target.registers).min(target.registers);
     coalesce::coalesce(&mut selected.program);
-    let hopeless = liveness::peak(&selected.program) > registers * lir::GRF * HOPELESS / 100;
-    let budgets = if hopeless { &[] } else { BUDGETS };
+    let exceeds = liveness::peak(&selected.program) > registers * lir::GRF * MAX_PRESSURE / 100;
+    let budgets = if exceeds { &[] } else { PRESSURE_LIMITS };
     let scheduled = budgets.iter().find_map(|percent| {
-        let program = schedule::before(&selected.program, target.generation, registers * percent / 100);
+        let program =
+            schedule::before_allocation(&selected.program, target.generation, registers * percent / 100);
         let locations = allocate::allocate(&program, registers).ok()?;
         Some((program, locations))
     });
@@ -174,17 +180,17 @@ fn finish(
             selected.program = program;
             locations
         }
-        None => match with_spills(&mut selected.program, target, registers, last.width) {
+        None => match with_spills(&mut selected.program, target, registers, attempt.narrowest) {
             Ok(Some(locations)) => locations,
             Ok(None) => return Ok(None),
             Err(e) => return Err((e, "register allocation")),
         },
     };
-    schedule::after(&mut selected.program, &locations, target.generation);
+    schedule::after_allocation(&mut selected.program, &locations, target.generation);
     if options.check || cfg!(debug_assertions) {
         check::check(&selected.program, &locations).map_err(|e| (e, "check of the register allocation"))?;
     }
-    let mut code = emit::place(&selected.program, &locations).map_err(|e| (e, "emission"))?;
+    let mut code = emit::assign_registers(&selected.program, &locations).map_err(|e| (e, "emission"))?;
     let encoded = emit::encode(&mut code, target.generation).map_err(|e| (e, "encoding"))?;
     let mut kernel = function.kernel.clone();
     kernel.name.clone_from(&function.name);
@@ -199,36 +205,36 @@ fn finish(
     kernel.private_size = selected.private_size;
     kernel.spill_size = selected.program.spill_size;
     let private = selected.private_size * simd;
-    let (in_scratch, stack) = match selected.private_place {
-        PrivatePlace::Scratch => (private, 0),
-        PrivatePlace::Stack => (0, private),
+    let (in_scratch, stack) = match selected.private_location {
+        PrivateLocation::Scratch => (private, 0),
+        PrivateLocation::Stack => (0, private),
     };
     kernel.stack_size = stack;
-    let most = target.scratch;
-    kernel.scratch_size = match scratch_size(selected.program.spill_size, in_scratch, most) {
+    let limit = target.scratch;
+    kernel.scratch_size = match scratch_size(selected.program.spill_size, in_scratch, limit) {
         Some(size) => size,
-        None if !last.attempt => return Ok(None),
+        None if !attempt.last => return Ok(None),
         None => {
-            let what = format!("more than {most} bytes of private memory and spilled registers in a thread");
+            let what = format!("more than {limit} bytes of private memory and spilled registers in a thread");
             return Err((what, "register allocation"));
         }
     };
     kernel.statistics = statistics(&selected.program, &locations, &code);
     kernel.code = encoded.bytes;
-    let machine_form = options.machine_form.then(|| selected.program.dump());
+    let lir = options.dump_lir.then(|| selected.program.dump());
     let (offsets, generation) = (encoded.offsets, target.generation);
-    Ok(Some(Compiled { kernel, machine_form, code, offsets, generation }))
+    Ok(Some(Compiled { kernel, lir, code, offsets, generation }))
 }
 
-/// Allocates in the order of selection, and sends registers to scratch until what is left fits. `None` when
-/// it does not fit at once and `may_spill` is false.
+/// Allocates in the order of selection, and spills registers until the rest fits. `None` when that would be
+/// necessary and `may_spill` is false.
 fn with_spills(
     program: &mut Program,
     target: &Target,
     registers: u32,
     may_spill: bool,
 ) -> Result<Option<allocate::Locations>, String> {
-    for round in 1..=ROUNDS {
+    for iteration in 1..=MAX_SPILL_ITERATIONS {
         let shortage = match allocate::allocate(program, registers) {
             Ok(locations) => return Ok(Some(locations)),
             Err(shortage) => shortage,
@@ -236,7 +242,7 @@ fn with_spills(
         if !may_spill {
             return Ok(None);
         }
-        let count = shortage.candidates.len().min(1 + round / 8);
+        let count = shortage.candidates.len().min(1 + iteration / 8);
         if count == 0 {
             break;
         }
@@ -245,28 +251,29 @@ fn with_spills(
     Err(format!("{registers} registers do not suffice, even with spilling"))
 }
 
-/// Scratch per thread, at most `most` bytes: spilled registers, then the lanes' private memory.
-fn scratch_size(spilled: u32, private: u32, most: u32) -> Option<u32> {
+/// Size of a thread's scratch memory, for spilled registers followed by the lanes' private memory. `None`
+/// above `limit` bytes.
+fn scratch_size(spilled: u32, private: u32, limit: u32) -> Option<u32> {
     let bytes = spilled.checked_add(private)?;
     if bytes == 0 {
         return Some(0);
     }
-    if bytes > most {
+    if bytes > limit {
         return None;
     }
-    Some(bytes.next_power_of_two().min(most).max(SCRATCH_MIN))
+    Some(bytes.next_power_of_two().min(limit).max(SCRATCH_MIN))
 }
 
 fn statistics(program: &Program, locations: &allocate::Locations, code: &emit::Code) -> Statistics {
     let all = || program.blocks.iter().flat_map(|b| &b.insts);
-    let count = |f: &dyn Fn(Kind) -> bool| all().filter(|i| f(i.kind)).count() as u32;
+    let count = |f: &dyn Fn(InstKind) -> bool| all().filter(|i| f(i.kind)).count() as u32;
     let sends = code.instructions.iter().filter(|i| matches!(i.extra, gencl_isa::Extra::Send(_))).count();
     let used = locations.iter().zip(&program.vregs).filter_map(|(at, v)| at.map(|at| at + v.size)).max();
     Statistics {
         instructions: code.instructions.len() as u32,
         sends: sends as u32,
-        spills: count(&|k| matches!(k, Kind::Spill(_))),
-        fills: count(&|k| matches!(k, Kind::Fill(_))),
+        spills: count(&|k| matches!(k, InstKind::Spill(_))),
+        fills: count(&|k| matches!(k, InstKind::Fill(_))),
         registers: used.unwrap_or(0).div_ceil(lir::GRF),
     }
 }

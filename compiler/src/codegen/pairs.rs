@@ -1,21 +1,21 @@
 //! Doubles as pairs of channels.
 //!
-//! Ivy Bridge counts a double as two floats: the execution size and the regions of an instruction that has to
-//! do with doubles are twice what they would be (manual, Volume 4 Part 3, "Special Requirements for Handling
-//! Double Precision Data Types"; Mesa's `brw_reg_from_fs_reg` and `brw_MOV`). Everything before counts
-//! channels; this is done when an instruction has its place.
+//! On Ivy Bridge a double counts as two floats: the execution size and the regions of an instruction with
+//! operands of doubles are doubled (manual, Volume 4 Part 3, "Special Requirements for Handling Double
+//! Precision Data Types"; Mesa's `brw_reg_from_fs_reg` and `brw_MOV`). The earlier stages count channels;
+//! this conversion is done in emission.
 
 use gencl_isa::{AccessMode, Format, Instruction, Operand, Region, Source, Type};
 
-/// Has an instruction to do with doubles?
+/// Whether an instruction has an operand of doubles.
 fn has_doubles(i: &Instruction) -> bool {
     let computes = matches!(i.opcode.info().format, Format::Basic | Format::Ternary);
     let types = i.sources.iter().filter_map(Operand::ty).chain([i.destination.ty]);
     computes && types.into_iter().any(|ty| ty == Type::DF)
 }
 
-/// The same region, of pairs: of doubles both halves, of others the same element twice. One row that is all
-/// there is has its own length as vertical stride.
+/// The region in pairs: of doubles both halves, of other types the same element twice. A region of one row
+/// has its length as vertical stride.
 fn paired(s: &Source, pairs: u8) -> Region {
     let Region { vstride, width, hstride } = s.region;
     match (s.ty, width) {
@@ -28,7 +28,7 @@ fn paired(s: &Source, pairs: u8) -> Region {
     }
 }
 
-/// Counts channels as the hardware does.
+/// Doubles execution size and regions of an instruction with doubles.
 pub fn pair_channels(i: &mut Instruction) {
     if !has_doubles(i) {
         return;
@@ -43,8 +43,8 @@ pub fn pair_channels(i: &mut Instruction) {
             source.region = paired(source, pairs);
         }
     }
-    // Doubles lie side by side unless there is but one. What is converted comes with another element, of no
-    // use, behind it.
+    // Doubles are packed, or there is only one. A conversion from double writes an unused element behind each
+    // result.
     i.destination.hstride = 1;
 }
 

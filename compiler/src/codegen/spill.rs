@@ -1,14 +1,14 @@
-//! Moving registers to scratch.
+//! Spilling registers to scratch, and rematerialisation.
 //!
-//! What can be computed anew from constants and scalars by one instruction is computed before each use
-//! instead (Briggs, Cooper and Torczon, "Rematerialization", 1992).
+//! A register that one instruction computes from constants and scalars is computed before each use instead of
+//! being spilled (Briggs, Cooper and Torczon, "Rematerialization", 1992).
 //!
-//! A spilled register gets a place in the thread's scratch. Around each instruction that touches it the
-//! touched general registers come into a short-lived register (*fill*) and go back (*spill*). Scratch block
-//! messages take `g0` as header, which stays where it is for the whole kernel. A write that leaves lanes or
-//! bytes as they are needs a fill before it.
+//! A spilled register has a slot in the thread's scratch. Before each instruction that accesses it, the
+//! accessed general registers are loaded into a temporary (*fill*), and after a write stored (*spill*).
+//! Scratch block messages have `g0` as header, which is live in the whole kernel. A write that keeps lanes or
+//! bytes needs a fill before it.
 
-use super::lir::{GRF, Inst, Kind, Program, VRef, Vreg, VregInfo};
+use super::lir::{GRF, Inst, InstKind, Program, VRef, Vreg, VregInfo};
 use super::target::Target;
 use gencl_isa::message::{Message, Operation as Access};
 use gencl_isa::{
@@ -16,15 +16,15 @@ use gencl_isa::{
 };
 use rustc_hash::FxHashMap;
 
-/// Registers that a scratch message can reach, counted from the thread's scratch base.
-const REACH: u32 = 1 << 12;
+/// Number of registers that scratch messages can address, from the thread's scratch base.
+const MAX_SCRATCH_REGISTERS: u32 = 1 << 12;
 
-/// The registers that one instruction computes for all lanes from constants and scalars that stay as they
-/// are, with that instruction.
-pub fn computable(program: &Program) -> FxHashMap<Vreg, Inst> {
+/// The registers whose only definition computes all lanes from constants and invariant scalars, with that
+/// instruction.
+pub fn rematerialisable(program: &Program) -> FxHashMap<Vreg, Inst> {
     let mut definitions: FxHashMap<Vreg, Definition> = FxHashMap::default();
     for block in &program.blocks {
-        for inst in block.insts.iter().filter(|i| i.kind != Kind::Undefined) {
+        for inst in block.insts.iter().filter(|i| i.kind != InstKind::Undef) {
             if let Some(v) = inst.dst {
                 let known = definitions.entry(v.vreg).or_insert(Definition { inst, depth: 0, count: 0 });
                 known.count += 1;
@@ -32,15 +32,15 @@ pub fn computable(program: &Program) -> FxHashMap<Vreg, Inst> {
             }
         }
     }
-    // A scalar that is written by the launch, or once outside of loops: lanes may leave a loop in different
-    // rounds.
-    let stays = |v: VRef| {
+    // A scalar that the launch writes, or that is written once outside of loops: lanes may leave a loop in
+    // different iterations.
+    let is_invariant = |v: VRef| {
         let info = program.info(v.vreg);
         let written = definitions.get(&v.vreg).map(|d| (d.count, d.depth));
         let once = written == if info.fixed.is_some() { None } else { Some((1, 0)) };
-        info.size <= SCALAR && info.piece_of.is_none() && once
+        info.size <= MAX_SCALAR_BYTES && info.piece_of.is_none() && once
     };
-    let computes = |v: Vreg, inst: &Inst| {
+    let is_rematerialisable = |v: Vreg, inst: &Inst| {
         let (isa, info) = (&inst.isa, program.info(v));
         let mut covered = 0;
         inst.written(|_, size| covered += size);
@@ -51,55 +51,57 @@ pub fn computable(program: &Program) -> FxHashMap<Vreg, Inst> {
             && inst.fixup.is_none();
         let sources = isa.sources.iter().zip(inst.srcs).all(|(operand, v)| match (operand, v) {
             (Operand::Register(s), Some(v)) => {
-                s.region == Region::SCALAR && s.ty.is_float() == isa.destination.ty.is_float() && stays(v)
+                s.region == Region::SCALAR
+                    && s.ty.is_float() == isa.destination.ty.is_float()
+                    && is_invariant(v)
             }
             (Operand::Register(_), None) => false,
             _ => true,
         });
         info.fixed.is_none() && info.piece_of.is_none() && covered == info.size && is_plain && sources
     };
-    let once = definitions.iter().filter(|(v, d)| d.count == 1 && computes(**v, d.inst));
+    let once = definitions.iter().filter(|(v, d)| d.count == 1 && is_rematerialisable(**v, d.inst));
     once.map(|(v, d)| (*v, d.inst.clone())).collect()
 }
 
-/// The writes of a register.
+/// The definitions of a register.
 struct Definition<'a> {
     /// The first.
     inst: &'a Inst,
-    /// Most loops around one.
+    /// Maximum loop depth.
     depth: u32,
     count: u32,
 }
 
-/// Most bytes of what counts as a scalar.
-const SCALAR: u32 = 8;
+/// Maximum size of a scalar register in bytes.
+const MAX_SCALAR_BYTES: u32 = 8;
 
-/// Computes `vregs` where they are used, or sends them to scratch.
+/// Rematerialises or spills `vregs`.
 ///
 /// # Errors
-/// More scratch than messages can reach.
+/// More scratch memory than messages can address.
 pub fn spill(program: &mut Program, vregs: &[Vreg], target: &Target) -> Result<(), String> {
-    let mut anew = computable(program);
-    anew.retain(|v, _| vregs.contains(v));
-    // What one of them is computed from is not taken away at the same time.
+    let mut rematerialised = rematerialisable(program);
+    rematerialised.retain(|v, _| vregs.contains(v));
+    // The sources of a rematerialised register are not themselves spilled in the same pass.
     let sources: Vec<Vreg> =
-        anew.values().flat_map(|inst| inst.srcs.iter().flatten()).map(|v| v.vreg).collect();
-    anew.retain(|v, _| !sources.contains(v));
-    for v in vregs.iter().filter(|v| !sources.contains(v) && !anew.contains_key(v)) {
+        rematerialised.values().flat_map(|inst| inst.srcs.iter().flatten()).map(|v| v.vreg).collect();
+    rematerialised.retain(|v, _| !sources.contains(v));
+    for v in vregs.iter().filter(|v| !sources.contains(v) && !rematerialised.contains_key(v)) {
         let info = &mut program.vregs[v.0 as usize];
         info.spilled = Some(program.spill_size);
         program.spill_size += info.size.next_multiple_of(GRF);
     }
-    if program.spill_size > REACH * GRF {
-        return Err(format!("{} bytes of spilled registers", program.spill_size));
+    if program.spill_size > MAX_SCRATCH_REGISTERS * GRF {
+        return Err(format!("{} bytes of spilled registers exceed scratch memory", program.spill_size));
     }
     for index in 0..program.blocks.len() {
         let masked = program.blocks[index].masked;
         let old = std::mem::take(&mut program.blocks[index].insts);
         let mut new = Vec::with_capacity(old.len());
         for inst in old {
-            if !inst.dst.is_some_and(|v| anew.contains_key(&v.vreg)) {
-                let inst = compute(program, inst, &anew, &mut new);
+            if !inst.dst.is_some_and(|v| rematerialised.contains_key(&v.vreg)) {
+                let inst = rematerialise(program, inst, &rematerialised, &mut new);
                 rewrite(program, inst, masked, target, &mut new)?;
             }
         }
@@ -108,18 +110,25 @@ pub fn spill(program: &mut Program, vregs: &[Vreg], target: &Target) -> Result<(
     Ok(())
 }
 
-/// General registers of a spilled virtual register that an operand touches: first byte and bytes.
+/// The whole general registers of a spilled virtual register that an operand overlaps: first byte and size in
+/// bytes.
 fn touched(at: VRef, span: u32) -> (u32, u32) {
     let first = at.offset / GRF * GRF;
     (first, (at.offset + span).next_multiple_of(GRF) - first)
 }
 
-/// The instruction with registers computed for it in place of those in `anew`.
-fn compute(program: &mut Program, mut inst: Inst, anew: &FxHashMap<Vreg, Inst>, out: &mut Vec<Inst>) -> Inst {
+/// Computes the registers in `rematerialised` that the instruction reads into temporaries, and returns it
+/// with these as sources.
+fn rematerialise(
+    program: &mut Program,
+    mut inst: Inst,
+    rematerialised: &FxHashMap<Vreg, Inst>,
+    out: &mut Vec<Inst>,
+) -> Inst {
     let mut pieces: Vec<(Vreg, Vreg)> = Vec::new();
     for index in 0..3 {
         let Some(at) = inst.srcs[index] else { continue };
-        let Some(definition) = anew.get(&at.vreg) else { continue };
+        let Some(definition) = rematerialised.get(&at.vreg) else { continue };
         let known = pieces.iter().find(|p| p.0 == at.vreg).map(|p| p.1);
         let piece = known.unwrap_or_else(|| {
             let info = *program.info(at.vreg);
@@ -127,9 +136,9 @@ fn compute(program: &mut Program, mut inst: Inst, anew: &FxHashMap<Vreg, Inst>, 
             let piece = Vreg(program.vregs.len() as u32 - 1);
             let mut definition = definition.clone();
             definition.dst = Some(VRef { vreg: piece, offset: 0 });
-            // The same for all lanes, those too that do not run here.
+            // The value does not depend on the lane: compute it for disabled ones as well.
             definition.isa.no_mask = true;
-            definition.fresh = true;
+            definition.kills = true;
             out.push(definition);
             pieces.push((at.vreg, piece));
             piece
@@ -147,10 +156,10 @@ fn rewrite(
     out: &mut Vec<Inst>,
 ) -> Result<(), String> {
     let slot = |program: &Program, v: Option<VRef>| v.and_then(|v| program.info(v.vreg).spilled);
-    if inst.kind == Kind::Undefined && slot(program, inst.dst).is_some() {
+    if inst.kind == InstKind::Undef && slot(program, inst.dst).is_some() {
         return Ok(());
     }
-    // Operands that touch the same registers share one piece.
+    // Operands in the same registers share a temporary.
     let mut pieces: Vec<(Vreg, u32, u32, Vreg)> = Vec::new();
     for index in 0..3 {
         let (Some(at), Some(base)) = (inst.srcs[index], slot(program, inst.srcs[index])) else { continue };
@@ -175,13 +184,13 @@ fn rewrite(
     let piece = new_piece(program, at.vreg, first, bytes);
     let mut covered = 0;
     inst.written(|_, size| covered += size);
-    let some_lanes = inst.isa.predicate.is_some() || masked && !inst.isa.no_mask && !inst.fresh;
+    let some_lanes = inst.isa.predicate.is_some() || masked && !inst.isa.no_mask && !inst.kills;
     let whole = covered == bytes && !some_lanes;
     if !whole {
         fill(piece, base + first, bytes, target.generation, out)?;
     }
     inst.dst = Some(VRef { vreg: piece, offset: at.offset - first });
-    inst.fresh = whole;
+    inst.kills = whole;
     out.push(inst);
     store(program, piece, base + first, bytes, target, out)
 }
@@ -192,14 +201,15 @@ fn new_piece(program: &mut Program, of: Vreg, first: u32, bytes: u32) -> Vreg {
     Vreg(program.vregs.len() as u32 - 1)
 }
 
-/// Most registers of a scratch message.
-const LARGEST_BLOCK: u32 = 8;
+/// Maximum number of registers of a scratch message.
+const MAX_BLOCK: u32 = 8;
 
-/// The same where the data of a store have to be copied behind a header: copies need registers where they are
-/// short.
-const LARGEST_COPIED_BLOCK: u32 = 4;
+/// The same for stores whose data has to be copied behind a header: the copy needs registers while they are
+/// scarce.
+const MAX_COPIED_BLOCK: u32 = 4;
 
-/// Block sizes up to `largest` that scratch messages have, which together make `registers`.
+/// Splits `registers` into blocks that scratch messages can transfer, of at most `largest`: first register
+/// and size of each.
 fn blocks(registers: u32, largest: u32) -> impl Iterator<Item = (u32, u32)> {
     let mut done = 0;
     std::iter::from_fn(move || {
@@ -236,14 +246,14 @@ fn fill(
     generation: Generation,
     out: &mut Vec<Inst>,
 ) -> Result<(), String> {
-    for (first, size) in blocks(bytes / GRF, LARGEST_BLOCK) {
+    for (first, size) in blocks(bytes / GRF, MAX_BLOCK) {
         let mut isa = message(Opcode::Send);
         isa.destination = Destination::new(Register::Grf(0), 0, Type::UW);
         isa.extra = access(false, size, slot / GRF + first, generation)?;
         let mut inst = Inst::new(isa);
         inst.dst = Some(VRef { vreg: piece, offset: first * GRF });
-        inst.fresh = true;
-        inst.kind = Kind::Fill(slot + first * GRF);
+        inst.kills = true;
+        inst.kind = InstKind::Fill(slot + first * GRF);
         out.push(inst);
     }
     Ok(())
@@ -257,7 +267,7 @@ fn store(
     target: &Target,
     out: &mut Vec<Inst>,
 ) -> Result<(), String> {
-    let largest = if target.limits.split_sends { LARGEST_BLOCK } else { LARGEST_COPIED_BLOCK };
+    let largest = if target.limits.split_sends { MAX_BLOCK } else { MAX_COPIED_BLOCK };
     for (first, size) in blocks(bytes / GRF, largest) {
         let extra = access(true, size, slot / GRF + first, target.generation)?;
         let data = VRef { vreg: piece, offset: first * GRF };
@@ -275,13 +285,13 @@ fn store(
             Extra::Send(send) if !target.limits.split_sends => Extra::Send(send.joined()),
             extra => extra,
         };
-        inst.kind = Kind::Spill(slot + first * GRF);
+        inst.kind = InstKind::Spill(slot + first * GRF);
         out.push(inst);
     }
     Ok(())
 }
 
-/// Copies `g0` and `count` registers of data into registers that follow each other.
+/// Copies `g0` and `count` registers of data into consecutive registers.
 fn with_header(program: &mut Program, data: VRef, count: u32, out: &mut Vec<Inst>) -> VRef {
     let payload = VRef { vreg: program.vreg((1 + count) * GRF, GRF), offset: 0 };
     let mut copy = |from: Option<VRef>, to: VRef, registers: u32| {
@@ -290,7 +300,7 @@ fn with_header(program: &mut Program, data: VRef, count: u32, out: &mut Vec<Inst
         isa.destination = Destination::new(Register::Grf(0), 0, Type::UD);
         isa.sources[0] = Operand::Register(Source::new(Register::Grf(0), 0, Region::new(8, 8, 1), Type::UD));
         let mut inst = Inst::new(isa);
-        (inst.srcs[0], inst.dst, inst.fresh, inst.kind) = (from, Some(to), true, Kind::Copy);
+        (inst.srcs[0], inst.dst, inst.kills, inst.kind) = (from, Some(to), true, InstKind::Copy);
         out.push(inst);
     };
     copy(None, payload, 1);

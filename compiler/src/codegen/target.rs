@@ -3,76 +3,79 @@
 use gencl_isa::Generation;
 use gencl_program::Profile;
 
-/// How messages reach global memory.
+/// How messages address global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Memory {
-    /// By addresses of 64 bits.
+pub enum AddressModel {
+    /// 64-bit addresses.
     A64,
-    /// By offsets of 32 bits in the surface of this binding table index, which begins at address 0 and is as
-    /// large as the address space.
+    /// 32-bit offsets in the surface with this binding table index, which begins at address 0 and covers the
+    /// address space.
     Surface(u8),
 }
 
-/// Limits of one instruction, by which operations on all lanes are cut.
+/// Limits of one instruction; operations on all lanes are split accordingly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// An instruction that writes two registers runs as two halves of 8 channels each, of 4 if it computes
-    /// with doubles: its sources have two registers as well, but for scalars and packed words that become
-    /// packed dwords (Ivy Bridge manual, Volume 4 Part 3, "Register Region Restrictions"; Mesa's
+    /// An instruction that writes two registers is executed as two halves of 8 channels each, of 4 with
+    /// doubles: its sources must have two registers as well, except scalars and packed words that are
+    /// converted to packed dwords (Ivy Bridge manual, Volume 4 Part 3, "Register Region Restrictions"; Mesa's
     /// `get_fpu_lowered_simd_width`).
     pub halves: bool,
-    /// Most lanes of an instruction with three sources; of doubles half as many (the same, "Align16": no 16
-    /// lanes of dwords and no 8 of doubles on Ivy Bridge; Mesa's `supports_simd16_3src`).
+    /// Maximum number of lanes of a three-source instruction; half as many with doubles (the same, "Align16":
+    /// no 16 lanes of dwords and no 8 of doubles on Ivy Bridge; Mesa's `supports_simd16_3src`).
     pub ternary_lanes: u32,
-    /// Integers of 64 bits, and immediates: otherwise what is copied are doubles, and constants by their
-    /// halves (Ivy Bridge manual, Volume 4 Part 3, "Numeric Data Types", "Immediate Operand").
+    /// 64-bit integer types and immediates exist. Otherwise quadwords are copied as doubles, and constants as
+    /// two dwords (Ivy Bridge manual, Volume 4 Part 3, "Numeric Data Types", "Immediate Operand").
     pub quadwords: bool,
-    /// A double is two channels ([`pairs`](super::pairs)), and both registers of a result get the same ones.
+    /// A double counts as two channels ([`pairs`](super::pairs)), and both registers of a result are written
+    /// by the same ones.
     pub double_pairs: bool,
     /// `sends`: a message's payload in two pieces.
     pub split_sends: bool,
-    /// Operations on 64-bit types and multiplications of dwords take operands as others do; otherwise they
-    /// must lie alike (Atom line).
-    pub wide_as_they_lie: bool,
+    /// Operations on 64-bit types and multiplications of dwords have no additional restrictions on regions;
+    /// otherwise their operands must be aligned alike (Atom line).
+    pub free_wide_regions: bool,
     /// A comparison without destination needs a thread switch (Mesa's `brw_CMP`:
     /// `WaCMPInstNullDstForcesThreadSwitch`).
     pub compare_switches: bool,
 }
 
-/// What code generation has to know of a GPU. Differences between generations are capabilities here.
+/// A target GPU for code generation. Differences between generations are expressed as capabilities.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     /// The name that `genclc --target` takes.
     pub name: &'static str,
-    /// Which encoding.
+    /// The instruction encoding.
     pub generation: Generation,
     /// General registers that allocation may use, 32 bytes each.
     pub registers: u32,
-    /// How messages reach memory.
-    pub memory: Memory,
+    /// How messages address global memory.
+    pub memory: AddressModel,
     /// Limits of one instruction.
     pub limits: Limits,
-    /// Conversions between half and single floats are instructions of their own, and there is no other
-    /// arithmetic on half floats.
+    /// Conversions between half and single floats are separate instructions (`f32to16`, `f16to32`), and there
+    /// is no other arithmetic on half floats.
     pub half_instructions: bool,
     /// `goto` and `join`.
     pub gotos: bool,
-    /// Most bytes of scratch memory of a thread (MEDIA_VFE_STATE, "Per Thread Scratch Space").
+    /// Maximum size of a thread's scratch memory in bytes (MEDIA_VFE_STATE, "Per Thread Scratch Space").
     pub scratch: u32,
-    /// Bits of `g0.5` that number the hardware threads (FFTID), where private memory beyond scratch memory is
-    /// a part of a buffer for each number. Beignet's `GenContext::emitStackPointer` has nine for Ivy Bridge.
+    /// Bits of `g0.5` with the hardware thread's number (FFTID), on targets where private memory that exceeds
+    /// scratch memory is in a buffer with a part for each thread. Beignet's `GenContext::emitStackPointer`
+    /// has nine for Ivy Bridge.
     pub thread_number: Option<u32>,
-    /// Most registers of constants and local ids of a thread. Without cross-thread constants (Ivy Bridge) all
-    /// are the thread's own (manual, Volume 2 Part 2, `INTERFACE_DESCRIPTOR_DATA`, Constant URB Entry Read
-    /// Length); otherwise there is to be room for a kernel.
+    /// Maximum number of registers of constants and local ids of a thread. Without cross-thread constants
+    /// (Ivy Bridge) all are per-thread constants (manual, Volume 2 Part 2, `INTERFACE_DESCRIPTOR_DATA`,
+    /// Constant URB Entry Read Length); otherwise the limit leaves registers for the kernel.
     pub constants: u32,
-    /// Most lanes of an A64 surface or scattered message (Skylake: 16, Broadwell: 8).
+    /// Maximum number of lanes of an A64 surface or scattered message (Skylake: 16, Broadwell: 8).
     pub a64_lanes: u32,
-    /// Most lanes of an A64 atomic message.
+    /// Maximum number of lanes of an A64 atomic message.
     pub a64_atomic_lanes: u32,
     /// The integer types `Q` and `UQ`. Without them `lower_qwords` runs, and addresses are dwords.
     pub int64: bool,
-    /// `mul` of two dwords that lie as others do. Without it products are put together of those with words.
+    /// `mul` of two dwords without restrictions on regions. Without it products are computed from 16-bit
+    /// partial products.
     pub dword_multiply: bool,
     /// Bits of `cr0.0` set at the start: denormals of half, single ([`SINGLE_DENORMALS`]) and double floats
     /// are kept.
@@ -89,19 +92,19 @@ pub struct Target {
 /// The bit of `cr0.0` that keeps denormals of single floats (manual, Volume 7, "Control Register").
 pub const SINGLE_DENORMALS: u32 = 1 << 7;
 
-/// What the targets of Gen9 have.
+/// Gen9.
 const GEN9: Target = Target {
     name: "skl",
     generation: Generation::Gen9,
     registers: 128,
-    memory: Memory::A64,
+    memory: AddressModel::A64,
     limits: Limits {
         halves: false,
         ternary_lanes: 16,
         quadwords: true,
         double_pairs: false,
         split_sends: true,
-        wide_as_they_lie: true,
+        free_wide_regions: true,
         compare_switches: false,
     },
     half_instructions: false,
@@ -119,7 +122,7 @@ const GEN9: Target = Target {
     barrier_mask: 0x8f00_0000,
 };
 
-/// What the targets of Gen8 have (Broadwell manual, Volume 7: "A64 Messages", "Message Gateway, BarrierMsg").
+/// Gen8 (Broadwell manual, Volume 7: "A64 Messages", "Message Gateway, BarrierMsg").
 const GEN8: Target = Target {
     name: "bdw",
     generation: Generation::Gen8,
@@ -131,18 +134,18 @@ const GEN8: Target = Target {
     ..GEN9
 };
 
-/// What Gen7.5 has. Barrier: Mesa's `fs_visitor::emit_barrier`.
+/// Gen7.5. Barrier: Mesa's `fs_visitor::emit_barrier`.
 const GEN75: Target = Target {
     name: "hsw",
     generation: Generation::Gen75,
-    memory: Memory::Surface(0),
+    memory: AddressModel::Surface(0),
     limits: Limits {
         halves: true,
         ternary_lanes: 16,
         quadwords: false,
         double_pairs: false,
         split_sends: false,
-        wide_as_they_lie: true,
+        free_wide_regions: true,
         compare_switches: true,
     },
     half_instructions: true,
@@ -156,7 +159,7 @@ const GEN75: Target = Target {
     ..GEN9
 };
 
-/// What Gen7 has.
+/// Gen7.
 const GEN7: Target = Target {
     name: "ivb",
     generation: Generation::Gen7,
@@ -167,9 +170,9 @@ const GEN7: Target = Target {
     ..GEN75
 };
 
-/// What the Atom line's targets of Gen9 have.
+/// Gen9 of the Atom line.
 const GEN9_ATOM: Target =
-    Target { name: "bxt", limits: Limits { wide_as_they_lie: false, ..GEN9.limits }, ..GEN9 };
+    Target { name: "bxt", limits: Limits { free_wide_regions: false, ..GEN9.limits }, ..GEN9 };
 
 /// All targets, oldest first.
 const TARGETS: &[Target] = &[
@@ -177,7 +180,7 @@ const TARGETS: &[Target] = &[
     Target { name: "byt", ..GEN7 },
     GEN75,
     GEN8,
-    Target { name: "chv", limits: Limits { wide_as_they_lie: false, ..GEN8.limits }, ..GEN8 },
+    Target { name: "chv", limits: Limits { free_wide_regions: false, ..GEN8.limits }, ..GEN8 },
     GEN9,
     GEN9_ATOM,
     Target { name: "kbl", ..GEN9 },
@@ -186,7 +189,7 @@ const TARGETS: &[Target] = &[
 ];
 
 impl Target {
-    /// What programs for it may use.
+    /// The OpenCL features and limits of the target.
     pub fn profile(&self) -> &'static Profile {
         Profile::of(self.name)
     }

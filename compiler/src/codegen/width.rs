@@ -1,16 +1,16 @@
-//! How many lanes a thread should have.
+//! Choice of the SIMD width.
 
 use crate::ir::analysis::values::Values;
 use crate::ir::{BinaryOp, Form, Function, Instruction, Leave, Op, Reg, UnaryOp};
 use fixedbitset::FixedBitSet;
 
-/// Do 32 lanes pay, if registers suffice?
+/// Whether SIMD32 is expected to be faster, if registers suffice.
 ///
-/// What a thread does once for all lanes is done half as often, each wait for a message is one for twice as
-/// much, and half as many threads meet at a barrier. But where lanes leave a loop one by one, the wider
-/// thread runs on for the last of more; private memory of twice as many lanes takes twice the cache lines;
-/// and a group of 16 work-items has no use for more.
-fn wide_pays(function: &Function) -> bool {
+/// Scalar instructions are executed half as often, each message transfers twice as much, and half as many
+/// threads arrive at a barrier. But where lanes leave a loop independently, a wider thread runs until the
+/// last of more lanes has left; private memory takes twice the cache lines; and a group of at most 16
+/// work-items would leave lanes unused.
+fn is_simd32_profitable(function: &Function) -> bool {
     let group = function.kernel.required_work_group_size;
     let small = group.is_some_and(|size| size.iter().product::<u32>() <= 16);
     if function.form != Form::Masked || function.private_size > 0 || small {
@@ -23,15 +23,16 @@ fn wide_pays(function: &Function) -> bool {
     })
 }
 
-/// Threads of a work-group that any device has room for: the smallest subslice, Bay Trail's, has so many.
-const THREADS: u32 = 32;
+/// Hardware threads of the smallest subslice, Bay Trail's: the largest work-group in threads that every
+/// device supports.
+const MIN_SUBSLICE_THREADS: u32 = 32;
 
-/// Those of the `possible` widths that are worth an attempt, the narrowest last: with which a group of the
-/// required size fits into a subslice, and not so wide that it does not pay.
-pub fn worth(function: &Function, possible: &[u32]) -> Vec<u32> {
+/// The widths of `possible` to try, the narrowest last: those with which a group of the required size fits
+/// into a subslice, without SIMD32 if it is not expected to be faster.
+pub fn candidate_widths(function: &Function, possible: &[u32]) -> Vec<u32> {
     let group = function.kernel.required_work_group_size.map_or(0, |size| size.iter().product());
-    let least = group.div_ceil(THREADS).min(possible.iter().copied().max().unwrap_or(0));
-    let most = least.max(if wide_pays(function) { 32 } else { 16 });
+    let least = group.div_ceil(MIN_SUBSLICE_THREADS).min(possible.iter().copied().max().unwrap_or(0));
+    let most = least.max(if is_simd32_profitable(function) { 32 } else { 16 });
     possible
         .iter()
         .copied()
@@ -40,7 +41,7 @@ pub fn worth(function: &Function, possible: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// Does it decide which lanes go round a loop once more?
+/// Whether it decides which lanes execute another iteration of a loop.
 fn leaves_loop(instruction: &Instruction) -> bool {
     match instruction.op {
         Op::Leave { by, .. } => by.is_backward() || matches!(by, Leave::Break | Leave::Continue),
@@ -48,9 +49,8 @@ fn leaves_loop(instruction: &Instruction) -> bool {
     }
 }
 
-/// Do all lanes of a thread come to the same decision but for the few that a step of the loop divides? So it
-/// is when what is compared depends on ids and on what is uniform, but not on data: neighbours have
-/// neighbouring values.
+/// Whether a decision is expected to be nearly uniform: it depends on ids and on uniform values, but not on
+/// data, so that neighbouring lanes differ by at most an iteration.
 fn is_nearly_uniform(function: &Function, values: &Values, decision: Reg) -> bool {
     let mut seen = FixedBitSet::with_capacity(function.registers.len());
     let mut work = vec![decision];

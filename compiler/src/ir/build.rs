@@ -24,8 +24,8 @@ impl Function {
     }
 }
 
-/// Appends instructions to one block of a function. Each method that makes a value makes a new register for
-/// it; the `_to` forms write one that exists.
+/// Appends instructions to one block of a function. Each method with a result creates a register for it; the
+/// `_to` forms write an existing one.
 pub struct Builder<'f> {
     /// The function.
     pub function: &'f mut Function,
@@ -41,14 +41,14 @@ impl<'f> Builder<'f> {
         Builder { function, block, predicate: None }
     }
 
-    /// A new block at the end of the layout; building goes on where it was.
+    /// A new block at the end of the layout; the current block stays the same.
     pub fn new_block(&mut self) -> BlockId {
         let block = self.function.new_block();
         self.function.layout.push(block);
         block
     }
 
-    /// Goes on at the end of another block.
+    /// Changes the current block.
     pub fn switch_to(&mut self, block: BlockId) {
         self.block = block;
     }
@@ -135,7 +135,7 @@ impl<'f> Builder<'f> {
         self.emit(Op::Store { space, ty, align: ty.family().bytes() }, &[], &[address, value]);
     }
 
-    /// An atomic operation with its value before.
+    /// An atomic operation that returns the previous value.
     pub fn atomic(&mut self, op: AtomicOp, space: Space, ty: Type, srcs: &[Reg]) -> Reg {
         self.value(ty.family(), Op::Atomic { op, space, ty }, srcs)
     }

@@ -1,14 +1,15 @@
-//! Operations that read what other lanes of the thread hold: sub-group functions are made of them.
+//! Cross-lane operations, from which sub-group functions are built.
 //!
 //! A thread is a sub-group. Lanes that are not active, or that the dispatch has not enabled, take no part.
-//! All lanes that take part must do so at once, so these operations stay where they are: no pass moves them
-//! into a side of a branch, doubles them or lets fewer lanes run them ([`super::query::Class::CrossLane`]).
+//! They are convergent: no pass moves them into a side of a branch, duplicates them or changes the set of
+//! lanes that execute them ([`super::signature::Class::CrossLane`]).
 
 use super::fold::fold;
+use super::names::names;
 use super::{BinaryOp, Op, Type};
 use smallvec::{SmallVec, smallvec};
 
-/// How the values of lanes are put together.
+/// How the values of lanes are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "plain words")]
 pub enum GroupOp {
@@ -21,19 +22,23 @@ pub enum GroupOp {
     Xor,
 }
 
+names! {
+    GroupOp { Add = "add", Mul = "mul", Min = "min", Max = "max", And = "and", Or = "or", Xor = "xor" }
+}
+
 /// An operation across lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CrossLane {
     /// dst = what the lane numbered src1 (modulo the lanes of a thread) holds in src0; anything when that
     /// lane is not active.
     Shuffle(Type),
-    /// dst: bit `i` says that lane `i` is active and holds true in src0.
+    /// dst: bit `i` is set if lane `i` is active and src0 is true there.
     Ballot,
-    /// dst = src0 of all active lanes put together: the upper half of the lanes with the lower half, until
-    /// one is left.
+    /// dst = the reduction of src0 in all active lanes: the upper half of the lanes is combined with the
+    /// lower half, until one is left.
     Reduce(GroupOp, Type),
-    /// dst = src0 of all active lanes up to this one, put together: first neighbours, then groups of two with
-    /// the last lane of the group before, then of four, and so on.
+    /// dst = the reduction of src0 in all active lanes up to this one: first neighbours are combined, then
+    /// groups of two with the last lane of the preceding group, then of four, and so on.
     Scan {
         /// How.
         op: GroupOp,
@@ -58,8 +63,8 @@ impl GroupOp {
         }
     }
 
-    /// What changes no value that it is put together with: the bits of lanes that take no part (OpenCL C 3.0,
-    /// 6.15.16: infinities for minima and maxima of floats).
+    /// The identity: the value of lanes that take no part (OpenCL C 3.0, 6.15.16: infinities for minima and
+    /// maxima of floats).
     pub fn identity(self, ty: Type) -> u64 {
         let float = |half: u64, single: u64, double: u64| match ty {
             Type::F16 => half,

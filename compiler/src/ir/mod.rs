@@ -1,20 +1,21 @@
 //! Gen IR: scalar, typed instructions on untyped registers.
 //!
-//! One instruction of the IR says what one work-item (one SIMD lane) does. There are no vectors, structures
-//! or pointers: a vector load has many destinations, a pointer is an integer. Registers have a size but no
-//! type, and may be written more than once (the IR is not SSA; LLVM has done the SSA optimisations).
-//! There are no immediates or modifiers either: constants are made by [`Op::Immediate`] and selection merges
-//! them back.
+//! One instruction of the IR describes the operation of one work-item (one SIMD lane). There are no vectors,
+//! structures or pointers: a vector load has many destinations, a pointer is an integer. Registers have a
+//! size but no type, and may be written more than once (the IR is not SSA; LLVM has done the SSA
+//! optimisations). There are no immediates or modifiers either: constants are defined by [`Op::Immediate`],
+//! and selection folds them.
 //!
-//! A function passes through two forms, and the validator knows which one holds:
+//! A function is in one of three forms, each with its own rules of the validator:
 //! - *per lane* (as built): each block ends with `jump`, `branch` or `return`; a branch decides for each
 //!   lane;
 //! - *linear* (after control flow is lowered): blocks run in layout order, lanes are masked by predicates,
 //!   and blocks end with `jump`, `vote` or `return`, which decide for the whole thread;
-//! - *masked* (the other way to lower it): blocks run in layout order with the lanes that the hardware enables.
-//!   `leave` sends lanes to wait at a later block, which `join`s them again.
+//! - *masked* (the other way to lower it): blocks run in layout order with the lanes that the hardware
+//!   enables. `leave` parks lanes at a later block, where `join` activates them.
 
 pub mod analysis;
+mod arithmetic;
 mod build;
 pub mod cross_lane;
 pub mod fold;
@@ -29,6 +30,7 @@ pub mod signature;
 pub mod text;
 pub mod validate;
 
+pub use arithmetic::{BinaryOp, TernaryOp, UnaryOp};
 pub use build::Builder;
 pub use cross_lane::{CrossLane, GroupOp};
 pub use image::{ImageAccess, ImageOp};
@@ -38,7 +40,7 @@ use smallvec::SmallVec;
 /// Size class of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
-    /// One truth value per lane: a flag bit. After lowering never alive across blocks.
+    /// One truth value per lane: a flag bit. After lowering never live across blocks.
     Bool,
     /// 8 bits.
     Byte,
@@ -76,7 +78,7 @@ pub struct Reg(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlockId(pub u32);
 
-/// What is known of a register.
+/// The properties of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegisterInfo {
     /// Its size.
@@ -97,93 +99,6 @@ pub enum Space {
     Local,
     /// Private: a Dword, byte offset in the work-item's own area of [`Function::private_size`] bytes.
     Private,
-}
-
-/// Operations with one source. Results wrap; floats are IEEE unless said otherwise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum UnaryOp {
-    /// Copy.
-    Mov,
-    /// Bitwise complement; of Bool: negation.
-    Not,
-    /// Arithmetic negation.
-    Neg,
-    /// Absolute value.
-    Abs,
-    /// Toward minus infinity.
-    Floor,
-    /// Toward plus infinity.
-    Ceil,
-    /// Toward zero.
-    Trunc,
-    /// To nearest, ties to even.
-    RoundEven,
-    /// 1/x of the MATH unit (1 ULP).
-    Rcp,
-    /// 1/sqrt(x) of the MATH unit.
-    Rsqrt,
-    /// sqrt(x) of the MATH unit.
-    Sqrt,
-    /// 2^x of the MATH unit.
-    Exp2,
-    /// log2(x) of the MATH unit.
-    Log2,
-    /// sin of the MATH unit, radians.
-    Sin,
-    /// cos of the MATH unit, radians.
-    Cos,
-    /// Number of leading zero bits; the width for 0.
-    LeadingZeros,
-    /// Number of trailing zero bits; the width for 0.
-    TrailingZeros,
-    /// Number of one bits.
-    PopCount,
-    /// Bits in reverse order.
-    BitReverse,
-    /// Float: flush denormals and quieten NaN.
-    Canonicalize,
-}
-
-/// Operations with two sources.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "arithmetic named as in LLVM; what differs is said")]
-pub enum BinaryOp {
-    Add,
-    Sub,
-    Mul,
-    /// The high half of the product.
-    MulHigh,
-    /// Integer division by zero gives an undefined value, not a fault.
-    Div,
-    Rem,
-    /// Shift amounts are taken modulo the width.
-    Shl,
-    /// Logical or arithmetic by the type's sign.
-    Shr,
-    And,
-    Or,
-    Xor,
-    /// Float: the other operand where one is NaN.
-    Min,
-    Max,
-    /// Saturating.
-    AddSat,
-    SubSat,
-    /// x^y of the MATH unit, `native_powr`.
-    Pow,
-    /// Rounded-half-up average of integers, `rhadd`.
-    Avg,
-    /// Approximate float quotient of the MATH unit, `native_divide`.
-    FastDiv,
-}
-
-/// Operations with three sources.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TernaryOp {
-    /// a * b + c. Float: rounded once.
-    Mad,
-    /// Bit select: bits of b where a has a one, else of c.
-    BitSelect,
 }
 
 /// Comparisons. The float forms are ordered (false with a NaN), but for `NotEqual`, which is unordered.
@@ -232,7 +147,7 @@ pub enum AtomicOp {
     Max,
 }
 
-/// What the launch gives to a thread.
+/// A value that the launch provides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Input {
     /// Cross-thread constants: the push's size fits the destination's register family.
@@ -249,7 +164,7 @@ pub enum Input {
     SimdWidth,
 }
 
-/// Which lanes' truth values decide about a jump of the whole thread.
+/// The condition on the lanes' truth values for a jump of the whole thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Vote {
     /// Jump when at least one lane holds true.
@@ -260,8 +175,8 @@ pub enum Vote {
     None,
 }
 
-/// How lanes leave, by the machine's instruction. What happens is the same for all but the backward ones;
-/// which one it may be depends on the structure around it ([`analysis::structure`]).
+/// The machine's instruction by which lanes leave. All forward ones have the same semantics; which ones are
+/// possible depends on the structure around it ([`analysis::structure`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Leave {
     /// Forward to anywhere.
@@ -274,15 +189,15 @@ pub enum Leave {
     Break,
     /// From a loop's body to its last block.
     Continue,
-    /// Back, from a loop's last block to its first: the thread goes with the lanes that leave, the others
-    /// wait behind.
+    /// Back, from a loop's last block to its first: the thread jumps with the lanes that leave, the others
+    /// wait after it.
     While,
     /// Back to anywhere, as `While`.
     Back,
 }
 
 impl Leave {
-    /// Does the thread go with the lanes that leave?
+    /// Whether the thread jumps with the lanes that leave.
     pub fn is_backward(self) -> bool {
         match self {
             Leave::While | Leave::Back => true,
@@ -291,7 +206,7 @@ impl Leave {
     }
 }
 
-/// Where lanes come together, by the machine's instruction.
+/// The machine's instruction at which lanes reconverge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Join {
     /// Of lanes that went by `goto`.
@@ -300,7 +215,7 @@ pub enum Join {
     If,
 }
 
-/// What an instruction does, with everything but its registers.
+/// An operation with its attributes, without registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     /// dst = constant; its bits in the low bits, zero above.
@@ -312,8 +227,8 @@ pub enum Op {
     },
     /// dst = input
     Input(Input),
-    /// dsts = any value: what they held is no longer needed. Ends the life of a register before it is
-    /// written under a predicate; costs no machine instruction.
+    /// dsts = undefined: their previous values are dead. Ends the live range of a register before it is
+    /// written under a predicate; emits no machine instruction.
     Undefined,
     /// dst = op src
     Unary(UnaryOp, Type),
@@ -361,7 +276,7 @@ pub enum Op {
         /// Known alignment of the address in bytes, a power of two.
         align: u32,
     },
-    /// dst? = value before; memory at address src0 op= src1 (src2)
+    /// dst? = previous value; memory at address src0 op= src1 (src2)
     Atomic {
         /// Operation.
         op: AtomicOp,
@@ -372,7 +287,7 @@ pub enum Op {
     },
     /// Access to a texel of an image.
     Image(ImageAccess),
-    /// dst = of what all lanes hold in the sources
+    /// dst = a function of the sources of all active lanes
     CrossLane(CrossLane),
     /// Work-group barrier; memory of the named spaces is consistent after it.
     Barrier {
@@ -381,7 +296,7 @@ pub enum Op {
         /// `CLK_GLOBAL_MEM_FENCE`
         global: bool,
     },
-    /// Sub-group barrier: lanes run in step, so it only orders memory.
+    /// Sub-group barrier: lanes execute in lockstep, so it only orders memory.
     SubgroupBarrier {
         /// `CLK_LOCAL_MEM_FENCE`
         local: bool,
@@ -404,20 +319,20 @@ pub enum Op {
         /// Where the others go.
         otherwise: BlockId,
     },
-    /// Terminator, linear form: the thread jumps to `target` when the lanes' src0 (Bool) say so, else
-    /// goes on with `next`, which is the next block in layout order.
+    /// Terminator, linear form: the thread jumps to `target` if the vote on src0 (Bool) succeeds, else
+    /// continues with `next`, which is the next block in layout order.
     Vote {
-        /// Who decides.
+        /// The condition.
         vote: Vote,
         /// Where to jump.
         target: BlockId,
         /// The next block in layout order.
         next: BlockId,
     },
-    /// Terminator, masked form: the active lanes for which the predicate holds (all, without one) go to wait
-    /// at `target`, the others go on with `next`, the next block in layout order. When no lane is left for
-    /// `next`, the thread goes to `empty`. Of the backward kinds: if lanes leave, the thread goes to `target`
-    /// with them and the others wait at `next`; `empty` is `next`.
+    /// Terminator, masked form: the active lanes for which the predicate is true (all, without one) are
+    /// parked at `target`, the others continue with `next`, the next block in layout order. When no lane is
+    /// left for `next`, the thread jumps to `empty`. For backward kinds: if lanes leave, the thread jumps to
+    /// `target` with them and the others are parked at `next`; `empty` is `next`.
     Leave {
         /// By which instruction.
         by: Leave,
@@ -425,18 +340,19 @@ pub enum Op {
         target: BlockId,
         /// The next block in layout order.
         next: BlockId,
-        /// The first block behind this one where lanes may wait.
+        /// The first block after this one where lanes may be parked.
         empty: BlockId,
     },
-    /// Terminator, masked form, of a block with nothing else but `undefined`: lanes that wait at this block
-    /// are active from here on. When none is, the thread goes to `empty`, else to `next`, the next block in
-    /// layout order.
+    /// Terminator, masked form, of a block with only `undefined` otherwise: lanes that are parked at this
+    /// block become active. When there is none, the thread jumps to `empty`, else it continues with `next`,
+    /// the next block in layout order.
     Join {
         /// By which instruction.
         by: Join,
         /// The next block in layout order.
         next: BlockId,
-        /// The first block behind this one where lanes may wait; `next` when lanes are here for certain.
+        /// The first block after this one where lanes may be parked; `next` if there is always an active
+        /// lane.
         empty: BlockId,
     },
     /// Terminator: the end of the kernel. In the linear and masked forms once, in the last block.
@@ -461,7 +377,7 @@ pub struct Instruction {
     pub predicate: Option<Predicate>,
     /// Registers written.
     pub dsts: SmallVec<[Reg; 2]>,
-    /// Registers read (the predicate not among them).
+    /// Registers read (without the predicate).
     pub srcs: SmallVec<[Reg; 4]>,
 }
 
@@ -470,8 +386,8 @@ pub struct Instruction {
 pub struct Block {
     /// The last one is the terminator, and only the last one.
     pub instructions: Vec<Instruction>,
-    /// Masked form: lanes may wait elsewhere while the block runs. Writes to registers that are not uniform
-    /// are then of the active lanes only.
+    /// Masked form: lanes may be parked elsewhere while the block is executed. Writes to registers that are
+    /// not uniform then only write the active lanes.
     pub masked: bool,
 }
 
@@ -503,8 +419,8 @@ pub struct Function {
     pub private_size: u32,
     /// Bytes of static local memory per work-group.
     pub local_size: u32,
-    /// Everything that the launch must know and that code generation does not change: name, arguments,
-    /// attributes. Code generation fills in the rest.
+    /// The metadata for the launch that does not depend on code generation: name, arguments, attributes. Code
+    /// generation fills in the rest.
     pub kernel: gencl_program::Kernel,
 }
 

@@ -2,10 +2,7 @@
 
 use gencl_program::ImageProperty;
 
-use super::{
-    AtomicOp, BinaryOp, Condition, Family, Form, GroupOp, Join, Leave, Rounding, Space, TernaryOp, Type,
-    UnaryOp, Vote,
-};
+use super::{AtomicOp, Condition, Family, Form, Join, Leave, Rounding, Space, Type, Vote};
 
 macro_rules! names {
     ($($type:ident { $($variant:ident = $name:literal),* $(,)? })*) => {$(
@@ -26,6 +23,8 @@ macro_rules! names {
     )*};
 }
 
+pub(super) use names;
+
 names! {
     Family { Bool = "bool", Byte = "byte", Word = "word", Dword = "dword", Qword = "qword" }
     Type {
@@ -33,18 +32,6 @@ names! {
         U64 = "u64", F16 = "f16", F32 = "f32", F64 = "f64",
     }
     Space { Global = "global", Constant = "constant", Local = "local", Private = "private" }
-    UnaryOp {
-        Mov = "mov", Not = "not", Neg = "neg", Abs = "abs", Floor = "floor", Ceil = "ceil", Trunc = "trunc",
-        RoundEven = "round_even", Rcp = "rcp", Rsqrt = "rsqrt", Sqrt = "sqrt", Exp2 = "exp2", Log2 = "log2",
-        Sin = "sin", Cos = "cos", LeadingZeros = "leading_zeros", TrailingZeros = "trailing_zeros",
-        PopCount = "pop_count", BitReverse = "bit_reverse", Canonicalize = "canonicalize",
-    }
-    BinaryOp {
-        Add = "add", Sub = "sub", Mul = "mul", MulHigh = "mul_high", Div = "div", Rem = "rem", Shl = "shl",
-        Shr = "shr", And = "and", Or = "or", Xor = "xor", Min = "min", Max = "max", AddSat = "add_sat",
-        SubSat = "sub_sat", Pow = "pow", Avg = "avg", FastDiv = "fast_div",
-    }
-    TernaryOp { Mad = "mad", BitSelect = "bit_select" }
     Condition {
         Equal = "equal", NotEqual = "not_equal", Less = "less", LessEqual = "less_equal", Greater = "greater",
         GreaterEqual = "greater_equal",
@@ -54,7 +41,6 @@ names! {
         Add = "add", Sub = "sub", Inc = "inc", Dec = "dec", Xchg = "xchg", CmpXchg = "cmp_xchg", And = "and",
         Or = "or", Xor = "xor", Min = "min", Max = "max",
     }
-    GroupOp { Add = "add", Mul = "mul", Min = "min", Max = "max", And = "and", Or = "or", Xor = "xor" }
     Vote { Any = "any", All = "all", None = "none" }
     Leave {
         Goto = "goto", If = "if", Else = "else", Break = "break", Continue = "continue", While = "while",

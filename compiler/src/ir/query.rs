@@ -1,5 +1,6 @@
 //! Structural queries: sizes of types, operands, terminators and successors.
 
+use super::signature::Class;
 use super::{Block, BlockId, Family, Function, Instruction, Op, Reg, RegisterInfo, Space, Type, UnaryOp};
 use smallvec::{SmallVec, smallvec};
 
@@ -78,55 +79,10 @@ impl Space {
     }
 }
 
-/// Kinds of operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
-    /// The result is a function of the sources alone.
-    Pure,
-    /// The result comes from the launch.
-    Launch,
-    /// The result is anything.
-    Undefined,
-    /// Reads memory.
-    Read,
-    /// Writes memory.
-    Write,
-    /// The result depends on what the active lanes hold, and on which they are.
-    CrossLane,
-    /// Orders what work-items do.
-    Order,
-    /// Ends a block.
-    Terminator,
-}
-
 impl Op {
-    /// What kind of operation it is, as far as passes tell operations apart.
+    /// What kind of operation it is.
     pub fn class(&self) -> Class {
-        match self {
-            Op::Immediate { .. }
-            | Op::Unary(..)
-            | Op::Binary(..)
-            | Op::Ternary(..)
-            | Op::Compare(..)
-            | Op::Select(_)
-            | Op::Convert { .. }
-            | Op::Pair
-            | Op::Half { .. } => Class::Pure,
-            Op::Input(_) => Class::Launch,
-            Op::Undefined => Class::Undefined,
-            Op::Load { .. } => Class::Read,
-            Op::Store { .. } | Op::Atomic { .. } => Class::Write,
-            Op::Image(access) if access.writes() => Class::Write,
-            Op::Image(_) => Class::Read,
-            Op::CrossLane(_) => Class::CrossLane,
-            Op::Barrier { .. } | Op::SubgroupBarrier { .. } | Op::Fence { .. } => Class::Order,
-            Op::Jump(_)
-            | Op::Branch { .. }
-            | Op::Vote { .. }
-            | Op::Leave { .. }
-            | Op::Join { .. }
-            | Op::Return => Class::Terminator,
-        }
+        self.signature().class
     }
 
     /// Does it end a block?
@@ -202,10 +158,55 @@ impl Instruction {
         self.srcs.iter().copied().chain(self.predicate.iter().map(|p| p.reg))
     }
 
+    /// The register written by an operation that has one result.
+    ///
+    /// # Panics
+    /// When there is none. This and the following expect what [`Op::signature`] says, which the validator
+    /// checks.
+    pub fn result(&self) -> Reg {
+        self.dsts[0]
+    }
+
+    /// The sources of an operation with `N` of them.
+    ///
+    /// # Panics
+    /// When there are fewer.
+    pub fn sources<const N: usize>(&self) -> [Reg; N] {
+        std::array::from_fn(|index| self.srcs[index])
+    }
+
+    /// The Bool by which a branch, a vote or a selection decides.
+    ///
+    /// # Panics
+    /// When there is no source.
+    pub fn condition(&self) -> Reg {
+        self.srcs[0]
+    }
+
+    /// The address of an access to memory.
+    ///
+    /// # Panics
+    /// When there is no source.
+    pub fn address(&self) -> Reg {
+        self.srcs[0]
+    }
+
+    /// What an access to memory takes besides its address: the elements stored, the operands of an atomic
+    /// operation.
+    ///
+    /// # Panics
+    /// When there is no source.
+    pub fn values(&self) -> &[Reg] {
+        &self.srcs[1..]
+    }
+
     /// A plain copy: `Some((destination, source))`.
     pub fn as_move(&self) -> Option<(Reg, Reg)> {
         match self.op {
-            Op::Unary(UnaryOp::Mov, _) if self.predicate.is_none() => Some((self.dsts[0], self.srcs[0])),
+            Op::Unary(UnaryOp::Mov, _) if self.predicate.is_none() => {
+                let [src] = self.sources();
+                Some((self.result(), src))
+            }
             _ => None,
         }
     }

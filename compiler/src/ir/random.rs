@@ -1,4 +1,4 @@
-//! Random kernels for tests: control flow of any shape, reducible or not, that always ends.
+//! Random kernels for tests: arbitrary control flow, reducible or not, that always ends.
 
 use super::analysis::cfg::Cfg;
 use super::analysis::dominators::Dominators;
@@ -41,9 +41,9 @@ struct Generator<'f, 'c> {
 /// A kernel of `blocks` blocks besides guards, made from the choices. Its arguments: input buffer, output
 /// buffer with one more element at its beginning, which work-items add to.
 ///
-/// A block goes on to any later block; back to any earlier one it goes through a guard that uses up fuel, of
-/// which each work-item has a little. So everything ends, and forward edges into loops make irreducible
-/// graphs.
+/// A block has edges to any later block; an edge to an earlier one passes through a guard that consumes fuel,
+/// of which each work-item has a limited amount. So every kernel ends, and forward edges into loops make
+/// graphs irreducible.
 pub fn random_kernel(blocks: usize, choices: &[u32]) -> Function {
     let mut function = Function::new("random");
     let entry = function.entry();
@@ -82,7 +82,7 @@ pub fn random_structured_kernel(items: usize, choices: &[u32]) -> Function {
     function
 }
 
-/// Where lanes may go from within a loop: behind it, and to its last block.
+/// The targets of lanes that leave a loop's body: the block after the loop, and its last block.
 #[derive(Clone, Copy)]
 struct Loop {
     after: BlockId,
@@ -343,7 +343,7 @@ impl<'f, 'c> Generator<'f, 'c> {
         loops.pop();
     }
 
-    /// Uses up fuel; is there some left?
+    /// Consumes fuel; the result is whether there is some left.
     fn burn(&mut self) -> Reg {
         let one = self.builder.immediate(Type::S32, 1);
         let fuel = self.fuel;

@@ -1,11 +1,13 @@
-//! The typing table: which types an operation takes and which register families its operands have.
+//! What is known of each operation, whatever registers it works on: what kind it is, what its operands are,
+//! what its result depends on.
 //!
-//! The validator, the parser and the generators of the tests ask here; nothing else states a typing rule.
+//! The rows of [`Op::signature`] are all that passes, analyses, the validator and the generators of the tests
+//! know; nothing else states a typing rule. Rows of the arithmetic operations are in `arithmetic.rs`.
 
 use super::image::{CHANNELS, MAX_COORDINATES};
-use super::{AtomicOp, BinaryOp, CrossLane, Family, Input, Op, Space, TernaryOp, Type, UnaryOp};
+use super::{AtomicOp, CrossLane, Family, Input, Op, Space, Type};
 use gencl_program::PushSource;
-use smallvec::{SmallVec, smallvec};
+use std::ops::RangeInclusive;
 
 /// Most elements of one load or store.
 pub const MAX_ELEMENTS: usize = 16;
@@ -26,9 +28,7 @@ impl Families {
 
     /// The families of the set, smallest first.
     pub fn iter(self) -> impl Iterator<Item = Family> {
-        [Family::Bool, Family::Byte, Family::Word, Family::Dword, Family::Qword]
-            .into_iter()
-            .filter(move |&f| self.contains(f))
+        Family::ALL.iter().copied().filter(move |&f| self.contains(f))
     }
 }
 
@@ -44,119 +44,174 @@ impl From<Family> for Families {
     }
 }
 
-/// What a list of operands must look like: the fixed ones, then between `rest_min` and `rest_max` of `rest`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+impl From<Type> for Families {
+    fn from(ty: Type) -> Families {
+        ty.family().into()
+    }
+}
+
+/// What a list of operands must look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operands {
-    /// Operands that are always there.
-    pub fixed: SmallVec<[Families; 3]>,
-    /// The family of all others.
-    pub rest: Families,
-    /// How many of them at least.
-    pub rest_min: usize,
-    /// How many of them at most.
-    pub rest_max: usize,
+    /// Families of the first ones. Those behind are of the last of these.
+    first: [Families; 3],
+    /// Fewest operands.
+    pub min: usize,
+    /// Most operands.
+    pub max: usize,
 }
 
 impl Operands {
-    fn fixed<const N: usize>(families: [Family; N]) -> Self {
-        Operands {
-            fixed: families.into_iter().map(Families::from).collect(),
-            rest: Families::ANY,
-            rest_min: 0,
-            rest_max: 0,
+    const NONE: Operands = Operands { first: [Families::ANY; 3], min: 0, max: 0 };
+
+    /// One of each type.
+    fn of<const N: usize>(types: [Type; N]) -> Self {
+        let mut operands = Operands { min: N, max: N, ..Self::NONE };
+        for (families, ty) in operands.first.iter_mut().zip(types) {
+            *families = ty.into();
         }
+        operands
     }
 
-    fn one(families: Families) -> Self {
-        Operands { fixed: smallvec![families], ..Self::fixed([]) }
+    /// A number of operands of the same families.
+    fn list(families: impl Into<Families>, count: RangeInclusive<usize>) -> Self {
+        Operands { first: [families.into(); 3], min: *count.start(), max: *count.end() }
     }
 
-    fn and_rest(self, rest: Families, rest_min: usize, rest_max: usize) -> Self {
-        Operands { rest, rest_min, rest_max, ..self }
-    }
-
-    /// Fewest operands.
-    pub fn min(&self) -> usize {
-        self.fixed.len() + self.rest_min
-    }
-
-    /// Most operands.
-    pub fn max(&self) -> usize {
-        self.fixed.len() + self.rest_max
+    /// An address and then these.
+    fn at_address(self, space: Space) -> Self {
+        let [a, b, _] = self.first;
+        Operands { first: [addresses(space), a, b], min: self.min + 1, max: self.max + 1 }
     }
 
     /// The families allowed for operand `index`.
     pub fn families(&self, index: usize) -> Families {
-        self.fixed.get(index).copied().unwrap_or(self.rest)
+        self.first[index.min(self.first.len() - 1)]
     }
 }
 
-/// Operands of an operation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Signature {
-    /// Written.
-    pub dsts: Operands,
-    /// Read, without the predicate.
-    pub srcs: Operands,
+/// Kinds of operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// The result is a function of the sources alone.
+    Pure,
+    /// The result comes from the launch.
+    Launch,
+    /// The result is anything.
+    Undefined,
+    /// Reads memory.
+    Read,
+    /// Writes memory.
+    Write,
+    /// The result depends on what the active lanes hold, and on which they are.
+    CrossLane,
+    /// Orders what work-items do.
+    Order,
+    /// Ends a block.
+    Terminator,
 }
 
-/// The operands that an operation must have.
-pub fn signature(op: &Op) -> Signature {
-    use Family::Bool;
-    let none = || Operands::fixed([]);
-    let (dsts, srcs) = match *op {
-        Op::Immediate { ty, .. } => (Operands::fixed([ty.family()]), none()),
-        Op::Input(input) => (Operands::one(input_families(input)), none()),
-        Op::Undefined => (none().and_rest(Families::ANY, 1, usize::MAX), none()),
-        Op::Unary(_, ty) => (Operands::fixed([ty.family()]), Operands::fixed([ty.family()])),
-        Op::Binary(_, ty) => (Operands::fixed([ty.family()]), Operands::fixed([ty.family(); 2])),
-        Op::Ternary(_, ty) => (Operands::fixed([ty.family()]), Operands::fixed([ty.family(); 3])),
-        Op::Compare(_, ty) => (Operands::fixed([Bool]), Operands::fixed([ty.family(); 2])),
-        Op::Select(ty) => (Operands::fixed([ty.family()]), Operands::fixed([Bool, ty.family(), ty.family()])),
-        Op::Convert { to, from, .. } => (Operands::fixed([to.family()]), Operands::fixed([from.family()])),
-        Op::Pair => (Operands::fixed([Family::Qword]), Operands::fixed([Family::Dword; 2])),
-        Op::Half { .. } => (Operands::fixed([Family::Dword]), Operands::fixed([Family::Qword])),
-        Op::Load { space, ty, .. } => {
-            (none().and_rest(ty.family().into(), 1, MAX_ELEMENTS), Operands::one(addresses(space)))
-        }
-        Op::Store { space, ty, .. } => {
-            (none(), Operands::one(addresses(space)).and_rest(ty.family().into(), 1, MAX_ELEMENTS))
-        }
-        Op::Atomic { op, space, ty } => {
-            let values = atomic_values(op);
-            (
-                none().and_rest(ty.family().into(), 0, 1),
-                Operands::one(addresses(space)).and_rest(ty.family().into(), values, values),
-            )
-        }
-        Op::Image(access) => {
-            let coordinates = usize::from(access.coordinates);
-            let dwords = |min, max| none().and_rest(Family::Dword.into(), min, max);
-            if access.writes() {
-                (none(), dwords(coordinates + CHANNELS, coordinates + CHANNELS))
-            } else {
-                (dwords(1, CHANNELS), dwords(coordinates, coordinates))
+/// A row of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// What kind of operation it is, as far as passes tell operations apart.
+    pub class: Class,
+    /// Registers written.
+    pub dsts: Operands,
+    /// Registers read, without the predicate.
+    pub srcs: Operands,
+    /// The type of a pure operation's result.
+    pub result: Option<Type>,
+    /// May it be folded: does the hardware give what [`super::fold`] gives, to the bit?
+    pub exact: bool,
+    /// Do all lanes get the same when the sources that decide
+    /// ([`super::analysis::uniformity::decisive_sources`]) are the same for all?
+    pub uniform: bool,
+}
+
+impl Signature {
+    const fn new(class: Class, dsts: Operands, srcs: Operands) -> Self {
+        Signature { class, dsts, srcs, result: None, exact: false, uniform: true }
+    }
+
+    fn pure<const N: usize>(result: Type, srcs: [Type; N]) -> Self {
+        let row = Self::new(Class::Pure, Operands::of([result]), Operands::of(srcs));
+        Signature { result: Some(result), exact: true, ..row }
+    }
+
+    const fn exact_if(self, exact: bool) -> Self {
+        Signature { exact, ..self }
+    }
+
+    const fn uniform_if(self, uniform: bool) -> Self {
+        Signature { uniform, ..self }
+    }
+}
+
+impl Op {
+    /// What is known of the operation. Inlined, so that one column costs no more than a `match` for it.
+    #[inline(always)]
+    pub fn signature(&self) -> Signature {
+        use Type::{Bool, U32, U64};
+        let none = Operands::NONE;
+        let elements = |ty| Operands::list(ty, 1..=MAX_ELEMENTS);
+        match *self {
+            Op::Immediate { ty, .. } => Signature::pure(ty, []),
+            Op::Unary(op, ty) => Signature::pure(ty, [ty]).exact_if(op.is_exact()),
+            Op::Binary(op, ty) => Signature::pure(ty, [ty; 2]).exact_if(op.is_exact()),
+            Op::Ternary(op, ty) => Signature::pure(ty, [ty; 3]).exact_if(op.is_exact()),
+            Op::Compare(_, ty) => Signature::pure(Bool, [ty; 2]),
+            Op::Select(ty) => Signature::pure(ty, [Bool, ty, ty]),
+            Op::Convert { to, from, .. } => Signature::pure(to, [from]),
+            Op::Pair => Signature::pure(U64, [U32; 2]),
+            Op::Half { .. } => Signature::pure(U32, [U64]),
+            Op::Input(input) => {
+                let dsts = Operands::list(input_families(input), 1..=1);
+                Signature::new(Class::Launch, dsts, none).uniform_if(is_uniform(input))
+            }
+            Op::Undefined => {
+                Signature::new(Class::Undefined, Operands::list(Families::ANY, 1..=usize::MAX), none)
+            }
+            Op::Load { space, ty, .. } => {
+                let row = Signature::new(Class::Read, elements(ty), none.at_address(space));
+                row.uniform_if(space != Space::Private)
+            }
+            Op::Store { space, ty, .. } => Signature::new(Class::Write, none, elements(ty).at_address(space)),
+            Op::Atomic { op, space, ty } => {
+                let srcs = Operands::list(ty, op.values()..=op.values()).at_address(space);
+                Signature::new(Class::Write, Operands::list(ty, 0..=1), srcs).uniform_if(false)
+            }
+            Op::Image(access) => {
+                let coordinates = usize::from(access.coordinates);
+                let dwords = |count| Operands::list(Family::Dword, count);
+                // Lanes that are not active get no result of a message.
+                if access.writes() {
+                    let count = coordinates + CHANNELS;
+                    Signature::new(Class::Write, none, dwords(count..=count)).uniform_if(false)
+                } else {
+                    let (dsts, srcs) = (dwords(1..=CHANNELS), dwords(coordinates..=coordinates));
+                    Signature::new(Class::Read, dsts, srcs).uniform_if(false)
+                }
+            }
+            Op::CrossLane(op) => {
+                let (result, srcs) = match op {
+                    CrossLane::Shuffle(ty) => (ty, Operands::of([ty, U32])),
+                    CrossLane::Ballot => (U32, Operands::of([Bool])),
+                    CrossLane::Reduce(_, ty) | CrossLane::Scan { ty, .. } => (ty, Operands::of([ty])),
+                };
+                Signature::new(Class::CrossLane, Operands::of([result]), srcs).uniform_if(op.gives_uniform())
+            }
+            Op::Barrier { .. } | Op::SubgroupBarrier { .. } | Op::Fence { .. } => {
+                Signature::new(Class::Order, none, none)
+            }
+            Op::Branch { .. } | Op::Vote { .. } => {
+                Signature::new(Class::Terminator, none, Operands::of([Bool]))
+            }
+            Op::Jump(_) | Op::Leave { .. } | Op::Join { .. } | Op::Return => {
+                Signature::new(Class::Terminator, none, none)
             }
         }
-        Op::CrossLane(op) => match op {
-            CrossLane::Shuffle(ty) => {
-                (Operands::fixed([ty.family()]), Operands::fixed([ty.family(), Family::Dword]))
-            }
-            CrossLane::Ballot => (Operands::fixed([Family::Dword]), Operands::fixed([Bool])),
-            CrossLane::Reduce(_, ty) | CrossLane::Scan { ty, .. } => {
-                (Operands::fixed([ty.family()]), Operands::fixed([ty.family()]))
-            }
-        },
-        Op::Branch { .. } | Op::Vote { .. } => (none(), Operands::fixed([Bool])),
-        Op::Barrier { .. }
-        | Op::SubgroupBarrier { .. }
-        | Op::Fence { .. }
-        | Op::Jump(_)
-        | Op::Leave { .. }
-        | Op::Join { .. }
-        | Op::Return => (none(), none()),
-    };
-    Signature { dsts, srcs }
+    }
 }
 
 /// What addresses of a space are: those of global memory are as wide as the target has them.
@@ -167,19 +222,29 @@ fn addresses(space: Space) -> Families {
     }
 }
 
-/// How many values an atomic operation reads besides its address.
-pub fn atomic_values(op: AtomicOp) -> usize {
-    match op {
-        AtomicOp::Inc | AtomicOp::Dec => 0,
-        AtomicOp::Add
-        | AtomicOp::Sub
-        | AtomicOp::Xchg
-        | AtomicOp::And
-        | AtomicOp::Or
-        | AtomicOp::Xor
-        | AtomicOp::Min
-        | AtomicOp::Max => 1,
-        AtomicOp::CmpXchg => 2,
+impl AtomicOp {
+    /// How many values it reads besides its address.
+    fn values(self) -> usize {
+        match self {
+            AtomicOp::Inc | AtomicOp::Dec => 0,
+            AtomicOp::Add
+            | AtomicOp::Sub
+            | AtomicOp::Xchg
+            | AtomicOp::And
+            | AtomicOp::Or
+            | AtomicOp::Xor
+            | AtomicOp::Min
+            | AtomicOp::Max => 1,
+            AtomicOp::CmpXchg => 2,
+        }
+    }
+}
+
+/// Do all lanes of a thread get the same?
+fn is_uniform(input: Input) -> bool {
+    match input {
+        Input::Push(_) | Input::GroupId(_) | Input::SubgroupId | Input::SimdWidth => true,
+        Input::LocalId(_) | Input::LaneId => false,
     }
 }
 
@@ -194,14 +259,14 @@ fn input_families(input: Input) -> Families {
             | PushSource::ConstantBase
             | PushSource::VariableBase
             | PushSource::PrintfBuffer
-            | PushSource::StackBase => Families::DWORD_OR_QWORD,
-            PushSource::LocalOffset { .. } | PushSource::Image { .. } => Family::Dword.into(),
-            PushSource::GlobalOffset(_)
+            | PushSource::StackBase
+            | PushSource::GlobalOffset(_)
             | PushSource::GlobalSize(_)
             | PushSource::LocalSize(_)
             | PushSource::EnqueuedLocalSize(_)
             | PushSource::NumGroups(_)
             | PushSource::WorkDim => Families::DWORD_OR_QWORD,
+            PushSource::LocalOffset { .. } | PushSource::Image { .. } => Family::Dword.into(),
         },
     }
 }
@@ -213,9 +278,9 @@ pub fn check_attributes(op: &Op) -> Result<(), &'static str> {
         Op::Immediate { ty, bits } => {
             need(bits & !ty.mask() == 0, "the constant has bits above the width of its type")
         }
-        Op::Unary(op, ty) => need(unary_takes(op, ty), "the operation does not exist for this type"),
-        Op::Binary(op, ty) => need(binary_takes(op, ty), "the operation does not exist for this type"),
-        Op::Ternary(op, ty) => need(ternary_takes(op, ty), "the operation does not exist for this type"),
+        Op::Unary(op, ty) => need(op.takes(ty), "the operation does not exist for this type"),
+        Op::Binary(op, ty) => need(op.takes(ty), "the operation does not exist for this type"),
+        Op::Ternary(op, ty) => need(op.takes(ty), "the operation does not exist for this type"),
         Op::Compare(_, ty) => need(ty != Type::Bool, "truth values are not compared; use xor"),
         Op::Convert { to, .. } => need(to != Type::Bool, "a truth value is made by a comparison"),
         Op::Load { ty, align, .. } => check_memory(ty, align),
@@ -243,7 +308,7 @@ pub fn check_attributes(op: &Op) -> Result<(), &'static str> {
             CrossLane::Ballot => Ok(()),
             CrossLane::Reduce(op, ty) | CrossLane::Scan { op, ty, .. } => {
                 need(ty != Type::Bool, "truth values are not reduced; use a ballot")?;
-                need(binary_takes(op.binary(), ty), "the operation does not exist for this type")
+                need(op.binary().takes(ty), "the operation does not exist for this type")
             }
         },
         Op::Input(
@@ -298,56 +363,4 @@ fn check_memory(ty: Type, align: u32) -> Result<(), &'static str> {
         return Err("the alignment is not a power of two");
     }
     Ok(())
-}
-
-/// Types of the operations that only the MATH unit has.
-fn is_math_type(ty: Type) -> bool {
-    ty == Type::F32
-}
-
-/// Does a unary operation exist for a type?
-pub fn unary_takes(op: UnaryOp, ty: Type) -> bool {
-    match op {
-        UnaryOp::Mov => true,
-        UnaryOp::Not => !ty.is_float(),
-        UnaryOp::Neg | UnaryOp::Abs => ty != Type::Bool,
-        UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Trunc | UnaryOp::RoundEven | UnaryOp::Canonicalize => {
-            ty.is_float()
-        }
-        UnaryOp::Sqrt
-        | UnaryOp::Rcp
-        | UnaryOp::Rsqrt
-        | UnaryOp::Exp2
-        | UnaryOp::Log2
-        | UnaryOp::Sin
-        | UnaryOp::Cos => is_math_type(ty),
-        UnaryOp::LeadingZeros | UnaryOp::TrailingZeros | UnaryOp::PopCount | UnaryOp::BitReverse => {
-            ty.is_integer()
-        }
-    }
-}
-
-/// Does a binary operation exist for a type?
-pub fn binary_takes(op: BinaryOp, ty: Type) -> bool {
-    match op {
-        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Min | BinaryOp::Max => ty != Type::Bool,
-        BinaryOp::MulHigh
-        | BinaryOp::Div
-        | BinaryOp::Rem
-        | BinaryOp::Shl
-        | BinaryOp::Shr
-        | BinaryOp::AddSat
-        | BinaryOp::SubSat
-        | BinaryOp::Avg => ty.is_integer(),
-        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => !ty.is_float(),
-        BinaryOp::Pow | BinaryOp::FastDiv => is_math_type(ty),
-    }
-}
-
-/// Does a ternary operation exist for a type?
-pub fn ternary_takes(op: TernaryOp, ty: Type) -> bool {
-    match op {
-        TernaryOp::Mad => ty != Type::Bool,
-        TernaryOp::BitSelect => ty.is_integer(),
-    }
 }

@@ -1,10 +1,11 @@
-//! The validator: what must hold of a function in each form. It runs after every pass.
+//! The validator: the rules for functions in each form. It runs after every pass.
 
 use super::analysis::cfg::Cfg;
 use super::analysis::liveness::{Crossing, RegisterSet};
-use super::analysis::uniformity::{decisive_sources, gives_uniform};
-use super::signature::{Operands, check_attributes, signature};
+use super::analysis::uniformity::decisive_sources;
+use super::signature::{Operands, check_attributes};
 use super::{BlockId, Family, Form, Function, Instruction, Op, Reg};
+use crate::dataflow::{solve, union};
 use fixedbitset::FixedBitSet;
 use std::fmt;
 
@@ -112,7 +113,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What is wrong with one instruction by itself.
+    /// Violations by a single instruction.
     fn problems(&self, instruction: &Instruction, place: usize) -> Vec<String> {
         let mut problems = Vec::new();
         let registers = instruction.dsts.iter().copied().chain(instruction.reads());
@@ -132,7 +133,7 @@ impl Checker<'_> {
         if let Err(reason) = check_attributes(&instruction.op) {
             problems.push(reason.to_owned());
         }
-        let signature = signature(&instruction.op);
+        let signature = instruction.op.signature();
         self.check_operands("destination", &signature.dsts, &instruction.dsts, &mut problems);
         self.check_operands("source", &signature.srcs, &instruction.srcs, &mut problems);
         for (index, dst) in instruction.dsts.iter().enumerate() {
@@ -146,8 +147,8 @@ impl Checker<'_> {
     }
 
     fn check_operands(&self, what: &str, expected: &Operands, found: &[Reg], problems: &mut Vec<String>) {
-        if found.len() < expected.min() || found.len() > expected.max() {
-            problems.push(match (expected.min(), expected.max()) {
+        if !(expected.min..=expected.max).contains(&found.len()) {
+            problems.push(match (expected.min, expected.max) {
                 (min, max) if min == max => format!("{} {what}s instead of {min}", found.len()),
                 (min, usize::MAX) => format!("{} {what}s instead of at least {min}", found.len()),
                 (min, max) => format!("{} {what}s instead of {min} to {max}", found.len()),
@@ -189,7 +190,9 @@ impl Checker<'_> {
             Op::Vote { .. } if form == Form::PerLane => {
                 problems.push("a vote in the per-lane form".to_owned());
             }
-            Op::Vote { .. } if form == Form::Masked && !function.register(instruction.srcs[0]).uniform => {
+            Op::Vote { .. }
+                if form == Form::Masked && !function.register(instruction.condition()).uniform =>
+            {
                 problems.push("a vote of lanes that may differ in the masked form".to_owned());
             }
             Op::Leave { .. } | Op::Join { .. } if form != Form::Masked => {
@@ -230,12 +233,12 @@ impl Checker<'_> {
         if matches!(instruction.op, Op::Undefined) {
             return;
         }
-        // The predicate of an operation across lanes says who takes part; the result is for all.
+        // The predicate of a cross-lane operation selects the lanes that take part; the result is uniform.
         let across = matches!(instruction.op, Op::CrossLane(_));
         if instruction.predicate.is_some() && !across {
             problems.push(format!("uniform %{} is written under a predicate", dst.0));
         }
-        if !gives_uniform(&instruction.op) {
+        if !instruction.op.signature().uniform {
             problems.push(format!("uniform %{} gets a different value in each lane", dst.0));
         }
         if let Some(src) = decisive_sources(instruction).find(|src| !uniform(src)) {
@@ -246,48 +249,45 @@ impl Checker<'_> {
         }
     }
 
-    /// Definitions reach uses: in the per-lane form on all paths. In the other forms a thread may pass
-    /// through a block whose reads only matter to lanes that came another way, so there one path is enough -
-    /// but for Bools, which must be written in the block that reads them.
+    /// Checks that definitions reach uses: in the per-lane form on all paths. In the other forms a thread may
+    /// execute a block whose reads only matter for lanes from another path, so one path suffices, except for
+    /// Bools, which must be written in the block that reads them.
     fn check_definitions(&mut self) {
         let function = self.function;
         let cfg = Cfg::new(function);
         let all_paths = function.form == Form::PerLane;
         let crossing = Crossing::new(function);
-        let mut defined_out: Vec<Option<RegisterSet>> = vec![None; function.blocks.len()];
         let order = cfg.reverse_post_order();
-        let defined_in = |block: BlockId, defined_out: &[Option<RegisterSet>]| {
-            let mut defined: Option<RegisterSet> = None;
-            for predecessor in cfg.predecessors(block) {
-                let Some(out) = &defined_out[predecessor.0 as usize] else { continue };
-                match &mut defined {
-                    None => defined = Some(out.clone()),
-                    Some(defined) if all_paths => defined.intersect_with(out),
-                    Some(defined) => defined.union_with(out),
+        // `None` for blocks that have not been reached.
+        let mut defined_in: Vec<Option<RegisterSet>> = vec![None; function.blocks.len()];
+        defined_in[function.entry().0 as usize] = Some(crossing.empty_set());
+        let index = |block: &BlockId| block.0 as usize;
+        solve(
+            order.iter().map(index),
+            |block| cfg.successors(BlockId(block as u32)).iter().map(index),
+            &mut defined_in,
+            |block, defined| {
+                let written = function.blocks[block].instructions.iter().flat_map(|i| &i.dsts);
+                defined.iter_mut().for_each(|defined| {
+                    defined.extend(written.clone().filter_map(|&reg| crossing.slot(reg)));
+                });
+            },
+            |known, new| match (known, new) {
+                (_, None) => false,
+                (known @ None, new) => {
+                    known.clone_from(new);
+                    true
                 }
-            }
-            match defined {
-                Some(defined) if block != function.entry() || !all_paths => defined,
-                _ => crossing.empty_set(),
-            }
-        };
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &block in &order {
-                let mut defined = defined_in(block, &defined_out);
-                for instruction in &function.block(block).instructions {
-                    defined.extend(instruction.dsts.iter().filter_map(|&r| crossing.slot(r)));
+                (Some(known), Some(new)) if all_paths => {
+                    let changed = !known.is_subset(new);
+                    known.intersect_with(new);
+                    changed
                 }
-                let out = &mut defined_out[block.0 as usize];
-                if out.as_ref() != Some(&defined) {
-                    *out = Some(defined);
-                    changed = true;
-                }
-            }
-        }
+                (Some(known), Some(new)) => union(known, new),
+            },
+        );
         for &block in &order {
-            let mut defined = defined_in(block, &defined_out);
+            let Some(mut defined) = defined_in[index(&block)].take() else { continue };
             if function.form != Form::PerLane {
                 for reg in crossing.registers(&defined.clone()) {
                     if let Some(slot) = crossing.slot(reg)
@@ -297,11 +297,11 @@ impl Checker<'_> {
                     }
                 }
             }
-            for (index, instruction) in function.block(block).instructions.iter().enumerate() {
+            for (number, instruction) in function.block(block).instructions.iter().enumerate() {
                 for reg in instruction.reads() {
-                    // A register that does not cross edges is written before in the same block.
+                    // A register that does not cross edges is written earlier in the same block.
                     if crossing.slot(reg).is_some_and(|slot| !defined.contains(slot)) {
-                        self.fault(block, Some(index), format!("%{} is read before it is written", reg.0));
+                        self.fault(block, Some(number), format!("%{} is read before it is written", reg.0));
                     }
                 }
                 defined.extend(instruction.dsts.iter().filter_map(|&r| crossing.slot(r)));

@@ -1,25 +1,15 @@
 //! Generic pointers.
 //!
-//! LLVM finds out where most of them point. What is left are accesses for which that is not known before the
-//! kernel runs: calls of the library take their place, which look at the pointer (`library/generic20.cl` says
-//! how it tells) and go one of three ways.
+//! LLVM infers the address space of most of them. Accesses whose address space is only known at run time are
+//! replaced by calls of the library, which branch on the tag in the pointer's upper three bits
+//! (`library/generic20.cl`).
 
-use std::ffi::CString;
-
-use inkwell::context::{AsContextRef, Context};
-use inkwell::llvm_sys::LLVMIntPredicate;
-use inkwell::llvm_sys::core::{
-    LLVMAddFunction, LLVMBuildAdd, LLVMBuildAddrSpaceCast, LLVMBuildBitCast, LLVMBuildCall2,
-    LLVMBuildExtractElement, LLVMBuildICmp, LLVMBuildInsertElement, LLVMBuildInsertValue, LLVMBuildIntCast2,
-    LLVMBuildIntToPtr, LLVMBuildLShr, LLVMBuildPtrToInt, LLVMBuildTrunc, LLVMConstInt,
-    LLVMCreateBuilderInContext, LLVMDisposeBuilder, LLVMFunctionType, LLVMGetNamedFunction, LLVMGetPoison,
-    LLVMInstructionEraseFromParent, LLVMIntTypeInContext, LLVMPointerTypeInContext,
-    LLVMPositionBuilderBefore, LLVMReplaceAllUsesWith, LLVMTypeOf, LLVMVectorType, LLVMVoidTypeInContext,
-};
-use inkwell::llvm_sys::prelude::*;
+use inkwell::context::Context;
+use inkwell::llvm_sys::prelude::LLVMModuleRef;
 use inkwell::module::Module;
 
 use super::ask;
+use super::build::Builder;
 use super::prepare::for_each_instruction;
 use super::view::{self, Opcode, RmwOp, TypeKind, Value, ValueKind};
 
@@ -30,12 +20,12 @@ unsafe extern "C" {
     fn gencl_infer_address_spaces(module: LLVMModuleRef, generic: std::ffi::c_uint);
 }
 
-/// Makes generic pointers those of the space that they come from, where that is known.
+/// Replaces generic pointers by pointers to a specific address space where that can be inferred.
 pub fn infer(module: &Module) {
     ask!(gencl_infer_address_spaces(module.as_mut_ptr(), GENERIC));
 }
 
-/// Does a module have generic pointers?
+/// Whether a module has generic pointers.
 #[must_use]
 pub fn is_used(module: &Module) -> bool {
     let mut used = false;
@@ -46,37 +36,33 @@ pub fn is_used(module: &Module) -> bool {
     used
 }
 
-/// The library's question where a pointer points.
+/// The library's query of a generic pointer's address space.
 const POINTER_SPACE: &str = "__gencl_pointer_space";
 
-/// Answers the library's questions where pointers point: those that are known, or all of them, the rest by
-/// their upper three bits. True when there was one to answer.
+/// Replaces the library's queries of address spaces by constants where they are known. With `all`, the others
+/// are replaced by the pointer's upper three bits. Returns whether there was a query.
 pub fn tell_spaces(context: &Context, module: &Module, all: bool) -> bool {
     let mut questions = Vec::new();
     for_each_instruction(module, |instruction| {
-        if instruction.opcode() == Opcode::LLVMCall
-            && instruction.callee().kind() == ValueKind::Function
-            && instruction.callee().name() == POINTER_SPACE
-        {
+        if instruction.callee().is_some_and(|callee| callee.name() == POINTER_SPACE) {
             questions.push(instruction);
         }
     });
-    let lowering = Lowering::new(context, module);
+    let lowering = Lowering { builder: Builder::new(context, module), module };
     let mut answered = false;
     for question in questions {
         let answer = match known_space(question.operand(0)) {
-            Some(space) => lowering.number(32, space),
+            Some(space) => lowering.builder.number(32, space),
             None if all => lowering.upper_bits(question),
             None => continue,
         };
-        ask!(LLVMReplaceAllUsesWith(question.raw, answer));
-        ask!(LLVMInstructionEraseFromParent(question.raw));
+        question.replace(answer);
         answered = true;
     }
     answered
 }
 
-/// The upper three bits of a generic pointer that comes from a space that is known.
+/// The tag (the upper three bits) of a generic pointer that is cast from a known address space.
 fn known_space(pointer: Value) -> Option<u64> {
     let cast = matches!(pointer.kind(), ValueKind::Instruction | ValueKind::ConstantExpression)
         && pointer.opcode() == Opcode::LLVMAddrSpaceCast;
@@ -87,10 +73,10 @@ fn known_space(pointer: Value) -> Option<u64> {
     })
 }
 
-/// Puts calls of the library in place of what goes through generic pointers; true when there was any.
+/// Replaces accesses through generic pointers by calls of the library. Returns whether there were any.
 ///
 /// # Errors
-/// What nobody does with a generic pointer that is known to the compiler.
+/// An operation on a generic pointer that the compiler does not support.
 pub fn lower(context: &Context, module: &Module) -> Result<bool, String> {
     let mut found = Vec::new();
     for_each_instruction(module, |instruction| {
@@ -104,7 +90,7 @@ pub fn lower(context: &Context, module: &Module) -> Result<bool, String> {
             found.push(instruction);
         }
     });
-    let lowering = Lowering::new(context, module);
+    let lowering = Lowering { builder: Builder::new(context, module), module };
     for &instruction in &found {
         lowering.replace(instruction)?;
     }
@@ -117,107 +103,62 @@ fn is_generic(value: Value) -> bool {
 
 /// The library's function for a call of an intrinsic that copies or fills memory.
 fn intrinsic(call: Value) -> Option<&'static str> {
-    if call.callee().kind() != ValueKind::Function {
-        return None;
-    }
-    let name = call.callee().name();
+    let name = call.callee()?.name();
     [("llvm.memcpy.", "copy"), ("llvm.memmove.", "move"), ("llvm.memset.", "fill")]
         .into_iter()
         .find(|(prefix, _)| name.starts_with(prefix))
         .map(|(_, function)| function)
 }
 
-struct Lowering<'a, 'ctx> {
-    context: LLVMContextRef,
-    module: &'a Module<'ctx>,
-    builder: LLVMBuilderRef,
+struct Lowering<'m, 'ctx> {
+    builder: Builder<'m>,
+    module: &'m Module<'ctx>,
 }
 
-impl Drop for Lowering<'_, '_> {
-    fn drop(&mut self) {
-        ask!(LLVMDisposeBuilder(self.builder));
-    }
-}
-
-const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
-
-impl<'a, 'ctx> Lowering<'a, 'ctx> {
-    fn new(context: &Context, module: &'a Module<'ctx>) -> Self {
-        let context = context.as_ctx_ref();
-        Self { context, module, builder: ask!(LLVMCreateBuilderInContext(context)) }
-    }
-}
-
-impl Lowering<'_, '_> {
-    /// The upper three bits of the pointer that a call is about.
-    fn upper_bits(&self, question: Value) -> LLVMValueRef {
-        ask!(LLVMPositionBuilderBefore(self.builder, question.raw));
+impl<'m> Lowering<'m, '_> {
+    /// The tag (the upper three bits) of a call's pointer argument.
+    fn upper_bits(&self, question: Value<'m>) -> Value<'m> {
+        let b = &self.builder;
+        b.before(question);
         let address = self.address(question.operand(0));
-        let bits = ask!(LLVMBuildLShr(self.builder, address, self.number(64, 61), NO_NAME));
-        ask!(LLVMBuildTrunc(self.builder, bits, self.int(32), NO_NAME))
+        let bits = b.binary(Opcode::LLVMLShr, address, b.number(64, 61));
+        b.cast(Opcode::LLVMTrunc, bits, b.int(32))
     }
 
-    fn replace(&self, instruction: Value) -> Result<(), String> {
-        ask!(LLVMPositionBuilderBefore(self.builder, instruction.raw));
-        let result = match instruction.opcode() {
-            Opcode::LLVMLoad => Some(self.load(instruction)?),
-            Opcode::LLVMStore => {
-                self.store(instruction)?;
-                None
-            }
-            Opcode::LLVMAtomicRMW => Some(self.atomic(instruction)?),
-            Opcode::LLVMAtomicCmpXchg => Some(self.compare_exchange(instruction)?),
-            _ => {
-                self.bulk(instruction);
-                None
-            }
-        };
-        if let Some(result) = result {
-            ask!(LLVMReplaceAllUsesWith(instruction.raw, result));
+    fn replace(&self, instruction: Value<'m>) -> Result<(), String> {
+        self.builder.before(instruction);
+        match instruction.opcode() {
+            Opcode::LLVMLoad => instruction.replace_uses(self.load(instruction)?),
+            Opcode::LLVMStore => self.store(instruction)?,
+            Opcode::LLVMAtomicRMW => instruction.replace_uses(self.atomic(instruction)?),
+            Opcode::LLVMAtomicCmpXchg => instruction.replace_uses(self.compare_exchange(instruction)?),
+            _ => self.bulk(instruction),
         }
-        ask!(LLVMInstructionEraseFromParent(instruction.raw));
+        instruction.erase();
         Ok(())
     }
 
-    fn int(&self, bits: u32) -> LLVMTypeRef {
-        ask!(LLVMIntTypeInContext(self.context, bits))
+    /// A pointer cast to a generic one, as an integer.
+    fn address(&self, pointer: Value<'m>) -> Value<'m> {
+        let b = &self.builder;
+        let cast = || b.cast(Opcode::LLVMAddrSpaceCast, pointer, b.pointer(GENERIC));
+        let generic = if is_generic(pointer) { pointer } else { cast() };
+        b.cast(Opcode::LLVMPtrToInt, generic, b.int(64))
     }
 
-    fn number(&self, bits: u32, value: u64) -> LLVMValueRef {
-        ask!(LLVMConstInt(self.int(bits), value, 0))
-    }
-
-    /// Any pointer as the number that it is as a generic one.
-    fn address(&self, pointer: Value) -> LLVMValueRef {
-        let mut pointer = pointer.raw;
-        if Value::new(pointer).ty().kind() != TypeKind::Pointer(GENERIC) {
-            let ty = ask!(LLVMPointerTypeInContext(self.context, GENERIC));
-            pointer = ask!(LLVMBuildAddrSpaceCast(self.builder, pointer, ty, NO_NAME));
-        }
-        ask!(LLVMBuildPtrToInt(self.builder, pointer, self.int(64), NO_NAME))
-    }
-
-    fn offset(&self, address: LLVMValueRef, bytes: u32) -> LLVMValueRef {
+    fn offset(&self, address: Value<'m>, bytes: u32) -> Value<'m> {
         match bytes {
             0 => address,
-            _ => ask!(LLVMBuildAdd(self.builder, address, self.number(64, bytes.into()), NO_NAME)),
+            _ => self.builder.binary(Opcode::LLVMAdd, address, self.builder.number(64, bytes.into())),
         }
     }
 
     /// Calls `__gencl_generic_NAME`.
-    fn call(&self, name: &str, result: LLVMTypeRef, arguments: &mut [LLVMValueRef]) -> LLVMValueRef {
-        let mut types: Vec<_> = arguments.iter().map(|&argument| ask!(LLVMTypeOf(argument))).collect();
-        let count = types.len() as u32;
-        let ty = ask!(LLVMFunctionType(result, types.as_mut_ptr(), count, 0));
-        let name = CString::new(format!("__gencl_generic_{name}")).expect("no zero in it");
-        let mut function = ask!(LLVMGetNamedFunction(self.module.as_mut_ptr(), name.as_ptr()));
-        if function.is_null() {
-            function = ask!(LLVMAddFunction(self.module.as_mut_ptr(), name.as_ptr(), ty));
-        }
-        ask!(LLVMBuildCall2(self.builder, ty, function, arguments.as_mut_ptr(), count, NO_NAME))
+    fn call(&self, name: &str, result: view::Type<'m>, arguments: &[Value<'m>]) -> Value<'m> {
+        self.builder.call(&format!("__gencl_generic_{name}"), result, arguments)
     }
 
-    /// How a value of a type is accessed: the bytes of a piece, and how many there are.
+    /// How an access of a type is split: the size of a piece in bytes, and the number of pieces.
     fn pieces(&self, ty: view::Type, align: u32) -> Result<(u32, u32), String> {
         if matches!(ty.kind(), TypeKind::Struct(_) | TypeKind::Array(..)) {
             return Err(format!("an access of {} through a generic pointer", ty.text()));
@@ -227,82 +168,65 @@ impl Lowering<'_, '_> {
         Ok((piece, size / piece))
     }
 
-    /// The type that has a piece for each element.
-    fn piece_type(&self, piece: u32, count: u32) -> LLVMTypeRef {
-        ask!(LLVMVectorType(self.int(8 * piece), count))
+    /// The type of `count` pieces: an integer or a vector.
+    fn piece_type(&self, piece: u32, count: u32) -> view::Type<'m> {
+        self.builder.vector(self.builder.int(8 * piece), count)
     }
 
-    fn load(&self, instruction: Value) -> Result<LLVMValueRef, String> {
+    fn load(&self, instruction: Value<'m>) -> Result<Value<'m>, String> {
+        let b = &self.builder;
         let ty = instruction.ty();
         let (piece, count) = self.pieces(ty, instruction.alignment())?;
         let address = self.address(instruction.operand(0));
-        let mut whole = ask!(LLVMGetPoison(self.piece_type(piece, count)));
+        let mut whole = b.poison(self.piece_type(piece, count));
         for (first, group) in groups(piece, count) {
             let address = self.offset(address, first * piece);
-            let result = if group == 1 { self.int(8 * piece) } else { self.piece_type(piece, group) };
-            let part = self.call(&format!("load_{}", group * piece), result, &mut [address]);
+            let result = if group == 1 { b.int(8 * piece) } else { self.piece_type(piece, group) };
+            let part = self.call(&format!("load_{}", group * piece), result, &[address]);
             for i in 0..group {
-                let element = match group {
-                    1 => part,
-                    _ => {
-                        ask!(LLVMBuildExtractElement(self.builder, part, self.number(32, i.into()), NO_NAME))
-                    }
-                };
-                let place = self.number(32, (first + i).into());
-                whole = ask!(LLVMBuildInsertElement(self.builder, whole, element, place, NO_NAME));
+                let element = if group == 1 { part } else { b.extract(part, i) };
+                whole = b.insert(whole, element, first + i);
             }
         }
         Ok(self.assembled(whole, 8 * piece * count, ty))
     }
 
-    fn assembled(&self, whole: LLVMValueRef, bits: u32, ty: view::Type) -> LLVMValueRef {
-        let as_integer = |whole| ask!(LLVMBuildBitCast(self.builder, whole, self.int(bits), NO_NAME));
+    fn assembled(&self, whole: Value<'m>, bits: u32, ty: view::Type<'m>) -> Value<'m> {
+        let b = &self.builder;
+        let as_integer = |whole| b.cast(Opcode::LLVMBitCast, whole, b.int(bits));
         match ty.kind() {
-            TypeKind::Pointer(_) => {
-                ask!(LLVMBuildIntToPtr(self.builder, as_integer(whole), ty.raw, NO_NAME))
-            }
-            TypeKind::Integer(own) if own < bits => {
-                ask!(LLVMBuildTrunc(self.builder, as_integer(whole), ty.raw, NO_NAME))
-            }
-            _ => ask!(LLVMBuildBitCast(self.builder, whole, ty.raw, NO_NAME)),
+            TypeKind::Pointer(_) => b.cast(Opcode::LLVMIntToPtr, as_integer(whole), ty),
+            TypeKind::Integer(own) if own < bits => b.cast(Opcode::LLVMTrunc, as_integer(whole), ty),
+            _ => b.cast(Opcode::LLVMBitCast, whole, ty),
         }
     }
 
-    fn store(&self, instruction: Value) -> Result<(), String> {
+    fn store(&self, instruction: Value<'m>) -> Result<(), String> {
+        let b = &self.builder;
         let value = instruction.operand(0);
         let (piece, count) = self.pieces(value.ty(), instruction.alignment())?;
         let address = self.address(instruction.operand(1));
         let bits = 8 * piece * count;
         let whole = match value.ty().kind() {
-            TypeKind::Pointer(_) => {
-                ask!(LLVMBuildPtrToInt(self.builder, value.raw, self.int(bits), NO_NAME))
-            }
-            TypeKind::Integer(own) if own < bits => {
-                ask!(LLVMBuildIntCast2(self.builder, value.raw, self.int(bits), 0, NO_NAME))
-            }
-            _ => value.raw,
+            TypeKind::Pointer(_) => b.cast(Opcode::LLVMPtrToInt, value, b.int(bits)),
+            TypeKind::Integer(own) if own < bits => b.resize(value, b.int(bits), false),
+            _ => value,
         };
-        let whole = ask!(LLVMBuildBitCast(self.builder, whole, self.piece_type(piece, count), NO_NAME));
-        let void = ask!(LLVMVoidTypeInContext(self.context));
+        let whole = b.cast(Opcode::LLVMBitCast, whole, self.piece_type(piece, count));
         for (first, group) in groups(piece, count) {
-            let element = |i: u32| {
-                let place = self.number(32, (first + i).into());
-                ask!(LLVMBuildExtractElement(self.builder, whole, place, NO_NAME))
-            };
+            let element = |i: u32| b.extract(whole, first + i);
             let part = match group {
                 1 => element(0),
-                _ => (0..group).fold(ask!(LLVMGetPoison(self.piece_type(piece, group))), |part, i| {
-                    let place = self.number(32, i.into());
-                    ask!(LLVMBuildInsertElement(self.builder, part, element(i), place, NO_NAME))
-                }),
+                _ => (0..group)
+                    .fold(b.poison(self.piece_type(piece, group)), |part, i| b.insert(part, element(i), i)),
             };
             let address = self.offset(address, first * piece);
-            self.call(&format!("store_{}", group * piece), void, &mut [address, part]);
+            self.call(&format!("store_{}", group * piece), b.void(), &[address, part]);
         }
         Ok(())
     }
 
-    fn atomic(&self, instruction: Value) -> Result<LLVMValueRef, String> {
+    fn atomic(&self, instruction: Value<'m>) -> Result<Value<'m>, String> {
         let name = match instruction.rmw_op() {
             RmwOp::LLVMAtomicRMWBinOpXchg => "xchg",
             RmwOp::LLVMAtomicRMWBinOpAdd => "add",
@@ -318,44 +242,43 @@ impl Lowering<'_, '_> {
         };
         let operand = self.dword(instruction, instruction.operand(1))?;
         let address = self.address(instruction.operand(0));
-        let before = self.call(&format!("atomic_{name}"), self.int(32), &mut [address, operand]);
-        Ok(ask!(LLVMBuildBitCast(self.builder, before, instruction.ty().raw, NO_NAME)))
+        let before = self.call(&format!("atomic_{name}"), self.builder.int(32), &[address, operand]);
+        Ok(self.builder.cast(Opcode::LLVMBitCast, before, instruction.ty()))
     }
 
-    fn compare_exchange(&self, instruction: Value) -> Result<LLVMValueRef, String> {
+    fn compare_exchange(&self, instruction: Value<'m>) -> Result<Value<'m>, String> {
+        let b = &self.builder;
         let expected = self.dword(instruction, instruction.operand(1))?;
         let new = self.dword(instruction, instruction.operand(2))?;
         let address = self.address(instruction.operand(0));
-        let before = self.call("atomic_cmpxchg", self.int(32), &mut [address, expected, new]);
-        let equal = LLVMIntPredicate::LLVMIntEQ;
-        let success = ask!(LLVMBuildICmp(self.builder, equal, before, expected, NO_NAME));
-        let pair = ask!(LLVMGetPoison(instruction.ty().raw));
-        let pair = ask!(LLVMBuildInsertValue(self.builder, pair, before, 0, NO_NAME));
-        Ok(ask!(LLVMBuildInsertValue(self.builder, pair, success, 1, NO_NAME)))
+        let before = self.call("atomic_cmpxchg", b.int(32), &[address, expected, new]);
+        let success = b.equal(before, expected);
+        let pair = b.insert_field(b.poison(instruction.ty()), before, 0);
+        Ok(b.insert_field(pair, success, 1))
     }
 
-    /// An operand of an atomic operation, as an integer of 32 bits.
-    fn dword(&self, instruction: Value, value: Value) -> Result<LLVMValueRef, String> {
+    /// An operand of an atomic operation as a 32-bit integer.
+    fn dword(&self, instruction: Value<'m>, value: Value<'m>) -> Result<Value<'m>, String> {
         match value.ty().kind() {
-            TypeKind::Integer(32) => Ok(value.raw),
-            TypeKind::Float => Ok(ask!(LLVMBuildBitCast(self.builder, value.raw, self.int(32), NO_NAME))),
+            TypeKind::Integer(32) => Ok(value),
+            TypeKind::Float => Ok(self.builder.cast(Opcode::LLVMBitCast, value, self.builder.int(32))),
             _ => Err(unsupported(instruction)),
         }
     }
 
-    fn bulk(&self, call: Value) {
+    fn bulk(&self, call: Value<'m>) {
+        let b = &self.builder;
         let Some(name) = intrinsic(call) else { return };
         let second = match name {
-            "fill" => call.operand(1).raw,
+            "fill" => call.operand(1),
             _ => self.address(call.operand(1)),
         };
-        let count = ask!(LLVMBuildIntCast2(self.builder, call.operand(2).raw, self.int(64), 0, NO_NAME));
-        let void = ask!(LLVMVoidTypeInContext(self.context));
-        self.call(name, void, &mut [self.address(call.operand(0)), second, count]);
+        let count = b.resize(call.operand(2), b.int(64), false);
+        self.call(name, b.void(), &[self.address(call.operand(0)), second, count]);
     }
 }
 
-/// Runs of pieces that one call accesses: first piece and number. Only dwords come in vectors.
+/// Groups of pieces that one call accesses: first piece and number. Only dwords are grouped.
 fn groups(piece: u32, count: u32) -> Vec<(u32, u32)> {
     let mut groups = Vec::new();
     let mut first = 0;

@@ -9,12 +9,12 @@ use inkwell::module::Module;
 
 use super::{Machine, ask, view};
 
-/// A library in shards.
+/// A library, split into shards.
 #[derive(Debug)]
 pub struct Library {
     /// Bitcode of each shard.
     shards: &'static [&'static [u8]],
-    /// Which function is in which shard, sorted by name.
+    /// Functions, sorted by name, each with its shard.
     index: &'static [(&'static str, u16)],
 }
 
@@ -26,11 +26,11 @@ pub static NARROW: Library = include!(concat!(env!("OUT_DIR"), "/library32.rs"))
 
 /// Links the functions of the library that `module` calls, and what they call.
 ///
-/// Of a shard only its table of contents is read and the bodies of these functions: all of the library has
-/// `linkonce` linkage, which the linker takes over only where it is used.
+/// Only the symbol table of a shard and the bodies of these functions are read: the library's functions have
+/// `linkonce` linkage, so that the linker copies only those that are used.
 ///
 /// # Errors
-/// LLVM's message when the two do not fit together.
+/// LLVM's message if linking fails.
 pub fn link<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Machine) -> Result<(), String> {
     let library = machine.library;
     loop {
@@ -46,7 +46,7 @@ pub fn link<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Machi
     }
 }
 
-/// Shards with functions that the module calls and has not.
+/// Shards with functions that the module calls and does not define.
 fn missing(module: &Module, library: &Library) -> Vec<u16> {
     view::Module::of(module)
         .functions()
@@ -56,7 +56,7 @@ fn missing(module: &Module, library: &Library) -> Vec<u16> {
         .collect()
 }
 
-/// Reads a shard's table of contents.
+/// Loads a shard lazily, without function bodies.
 fn load<'ctx>(context: &'ctx Context, bitcode: &'static [u8]) -> Result<Module<'ctx>, String> {
     let name = c"library";
     let buffer =
@@ -67,11 +67,11 @@ fn load<'ctx>(context: &'ctx Context, bitcode: &'static [u8]) -> Result<Module<'
         ask!(LLVMDisposeMemoryBuffer(buffer));
         return Err("the built-in library is damaged".into());
     }
-    // SAFETY: the module is new, in `context`, and nobody else has it.
+    // SAFETY: the module is new, in `context`, and there is no other reference to it.
     Ok(unsafe { Module::new(module) })
 }
 
-/// Touches the library, so that the first build does not wait for the disk.
+/// Reads the pages of the library, so that the first build does not wait for the disk.
 pub fn preload() {
     let bytes = WIDE.shards.iter().flat_map(|shard| shard.iter().step_by(4096));
     std::hint::black_box(bytes.map(|&byte| u64::from(byte)).sum::<u64>());

@@ -1,32 +1,23 @@
-//! What the hardware has not becomes calls of the library, and conversions become casts.
-
-use std::ffi::CString;
+//! Lowers operations that the hardware does not have to calls of the library, and conversions to casts.
 
 use gencl_program::options::{EXACT_DIVISION, RELAXED_MATH};
-use inkwell::context::{AsContextRef, Context};
-use inkwell::llvm_sys::core::{
-    LLVMAddFunction, LLVMBuildCall2, LLVMBuildCast, LLVMBuildExtractElement, LLVMBuildFreeze,
-    LLVMBuildInsertElement, LLVMBuildIntCast2, LLVMConstInt, LLVMCreateBuilderInContext, LLVMDisposeBuilder,
-    LLVMFunctionType, LLVMGetNamedFunction, LLVMGetPoison, LLVMInstructionEraseFromParent,
-    LLVMInt32TypeInContext, LLVMInt64TypeInContext, LLVMPositionBuilderBefore, LLVMReplaceAllUsesWith,
-    LLVMSetValueName2, LLVMTypeOf,
-};
-use inkwell::llvm_sys::prelude::*;
+use inkwell::context::Context;
 use inkwell::module::Module;
 
-use super::ask;
+use super::build::Builder;
 use super::prepare::for_each_instruction;
-use super::view::{self, Opcode, TypeKind, Value, ValueKind};
+use super::view::{self, Opcode, TypeKind, Value};
 use crate::conversion::Conversion;
 
-/// Prefix of the names of the library's functions for what the hardware has not.
+/// Prefix of the library's functions for operations that the hardware does not have.
 const LIBRARY: &str = "__gencl_";
 
-/// Makes casts of the conversions that are nothing else. The translation knows the others by name.
+/// Replaces conversions that are plain casts. The translation handles the others by name.
 ///
-/// A float that no integer is next to becomes some integer. To LLVM it is poison, and what depends on it
-/// undefined: functions of the library index tables with it and do not use what they find, which would end a
-/// kernel whose arguments are known. So the integers are frozen, those of casts too.
+/// A float out of the integer's range converts to an unspecified integer. For LLVM it is poison, and an
+/// access that depends on it undefined: functions of the library index tables with it and discard the result,
+/// so that LLVM would delete the rest of a kernel with constant arguments. So the integers are frozen, those
+/// of casts too.
 pub fn conversions(context: &Context, module: &Module) {
     let mut casts = Vec::new();
     for_each_instruction(module, |instruction| {
@@ -39,38 +30,36 @@ pub fn conversions(context: &Context, module: &Module) {
             casts.push((instruction, Some(instruction.opcode())));
         }
     });
-    let builder = ask!(LLVMCreateBuilderInContext(context.as_ctx_ref()));
+    let builder = Builder::new(context, module);
     for &(old, opcode) in &casts {
-        ask!(LLVMPositionBuilderBefore(builder, old.raw));
-        let source = old.operand(0).raw;
-        let cast = |opcode| ask!(LLVMBuildCast(builder, opcode, source, old.ty().raw, c"".as_ptr()));
-        let result = match opcode {
-            Some(opcode) if to_integer(opcode) => ask!(LLVMBuildFreeze(builder, cast(opcode), c"".as_ptr())),
+        builder.before(old);
+        let source = old.operand(0);
+        let cast = |opcode| builder.cast(opcode, source, old.ty());
+        old.replace(match opcode {
+            Some(opcode) if to_integer(opcode) => builder.freeze(cast(opcode)),
             Some(opcode) => cast(opcode),
             None => source,
-        };
-        replace(old, result);
+        });
     }
-    ask!(LLVMDisposeBuilder(builder));
 }
 
 fn to_integer(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::LLVMFPToSI | Opcode::LLVMFPToUI)
 }
 
-/// What options make of functions of floats: the option, the beginnings of the mangled names before and
-/// after.
+/// Functions of floats that build options replace: the option, and the prefixes of the mangled names before
+/// and after.
 ///
-/// Native functions keep the bounds that `-cl-fast-relaxed-math` asks for (OpenCL C 3.0, 7.4, "Relaxed
-/// Mode"). Beside speed this keeps NaN: LLVM may make anything of it in functions of the library, as the
-/// caller has promised that there is none.
+/// Native functions are within the error bounds of `-cl-fast-relaxed-math` (OpenCL C 3.0, 7.4, "Relaxed
+/// Mode"). They are not only faster, but also preserve NaN: in functions of the library it would be
+/// undefined, as the option promises that there is none.
 pub const RENAMED: &[(&str, &str, &str)] = &[
     (RELAXED_MATH, "_Z3exp", "_Z10native_exp"),
     (RELAXED_MATH, "_Z4exp2", "_Z11native_exp2"),
     (EXACT_DIVISION, "_Z4sqrt", "_Z18__gencl_sqrt_exact"),
 ];
 
-/// Calls functions of floats by another name.
+/// Replaces the names of functions of floats in calls.
 pub fn rename(module: &Module, from: &str, to: &str) {
     for function in view::Module::of(module).functions().filter(|function| function.is_declaration()) {
         let name = function.name();
@@ -79,17 +68,15 @@ pub fn rename(module: &Module, from: &str, to: &str) {
         if argument.rsplit('_').next() != Some("f") {
             continue;
         }
-        let other = CString::new(format!("{to}{argument}")).expect("no zero in it");
-        let known = ask!(LLVMGetNamedFunction(module.as_mut_ptr(), other.as_ptr()));
-        if known.is_null() {
-            ask!(LLVMSetValueName2(function.raw, other.as_ptr(), other.as_bytes().len()));
-        } else {
-            ask!(LLVMReplaceAllUsesWith(function.raw, known));
+        let other = format!("{to}{argument}");
+        match view::Module::of(module).function(&other) {
+            Some(known) => function.replace_uses(known),
+            None => function.rename(&other),
         }
     }
 }
 
-/// LLVM's opcode; `None` when nothing changes.
+/// The opcode of a cast; `None` if the types are the same.
 fn cast(conversion: &Conversion) -> Option<Opcode> {
     let (to, from) = (conversion.to, conversion.from);
     let wider = to.bits() > from.bits();
@@ -108,8 +95,8 @@ fn cast(conversion: &Conversion) -> Option<Opcode> {
     }
 }
 
-/// Puts calls of the library in place of divisions and square roots that the hardware has not; true when
-/// there were any.
+/// Replaces divisions and square roots that the hardware does not have by calls of the library. Returns
+/// whether there were any.
 pub fn arithmetic(context: &Context, module: &Module) -> bool {
     let mut operations = Vec::new();
     for_each_instruction(module, |instruction| {
@@ -117,17 +104,15 @@ pub fn arithmetic(context: &Context, module: &Module) -> bool {
             operations.push((instruction, function));
         }
     });
-    let builder = ask!(LLVMCreateBuilderInContext(context.as_ctx_ref()));
+    let builder = Builder::new(context, module);
     for &(instruction, function) in &operations {
-        ask!(LLVMPositionBuilderBefore(builder, instruction.raw));
-        let result = Lowering { context, module, builder }.by_elements(instruction, function);
-        replace(instruction, result);
+        builder.before(instruction);
+        instruction.replace(by_elements(&builder, instruction, function));
     }
-    ask!(LLVMDisposeBuilder(builder));
     !operations.is_empty()
 }
 
-/// The library's function that does what an instruction does, without [`LIBRARY`].
+/// The library's function for an instruction, without [`LIBRARY`].
 fn function(instruction: Value) -> Option<&'static str> {
     let element = match instruction.ty().kind() {
         TypeKind::Vector(_, element) => element.kind(),
@@ -142,7 +127,8 @@ fn function(instruction: Value) -> Option<&'static str> {
         Opcode::LLVMFDiv => match element {
             TypeKind::Half => Some("fdiv16"),
             TypeKind::Float if instruction.is_approximate() => None,
-            // The front end writes the 2.5 ULP of OpenCL at each division, unless they are to be exact.
+            // The front end annotates each division with OpenCL's 2.5 ULP, unless they must be correctly
+            // rounded.
             TypeKind::Float if instruction.has_accuracy() => Some("fdiv32"),
             TypeKind::Float => Some("fdiv32_exact"),
             TypeKind::Double => Some("fdiv64"),
@@ -164,79 +150,38 @@ fn function(instruction: Value) -> Option<&'static str> {
 
 /// The name of the function that an instruction calls, if it is declared only.
 fn called(instruction: Value) -> Option<String> {
-    if instruction.opcode() != Opcode::LLVMCall {
-        return None;
-    }
-    let callee = instruction.callee();
-    (callee.kind() == ValueKind::Function && callee.is_declaration()).then(|| callee.name())
+    instruction.callee().filter(|callee| callee.is_declaration()).map(Value::name)
 }
 
-fn replace(instruction: Value, result: LLVMValueRef) {
-    ask!(LLVMReplaceAllUsesWith(instruction.raw, result));
-    ask!(LLVMInstructionEraseFromParent(instruction.raw));
+/// Calls a function for each element of an instruction's operands.
+fn by_elements<'m>(builder: &Builder<'m>, instruction: Value<'m>, function: &str) -> Value<'m> {
+    let arguments = match instruction.opcode() {
+        Opcode::LLVMCall => instruction.call_arguments(),
+        _ => instruction.operands(),
+    };
+    let signed = matches!(instruction.opcode(), Opcode::LLVMSDiv | Opcode::LLVMSRem);
+    let TypeKind::Vector(count, _) = instruction.ty().kind() else {
+        return call(builder, function, &arguments, signed);
+    };
+    (0..count).fold(builder.poison(instruction.ty()), |result, index| {
+        let elements: Vec<_> = arguments.iter().map(|&vector| builder.extract(vector, index)).collect();
+        builder.insert(result, call(builder, function, &elements, signed), index)
+    })
 }
 
-struct Lowering<'a, 'ctx> {
-    context: &'a Context,
-    module: &'a Module<'ctx>,
-    builder: LLVMBuilderRef,
-}
-
-impl Lowering<'_, '_> {
-    fn by_elements(&self, instruction: Value, function: &str) -> LLVMValueRef {
-        let arguments: Vec<LLVMValueRef> = if instruction.opcode() == Opcode::LLVMCall {
-            instruction.call_arguments().into_iter().map(|argument| argument.raw).collect()
-        } else {
-            vec![instruction.operand(0).raw, instruction.operand(1).raw]
-        };
-        let signed = matches!(instruction.opcode(), Opcode::LLVMSDiv | Opcode::LLVMSRem);
-        let TypeKind::Vector(count, _) = instruction.ty().kind() else {
-            return self.call(function, &arguments, signed);
-        };
-        let int32 = ask!(LLVMInt32TypeInContext(self.context.as_ctx_ref()));
-        let mut result = ask!(LLVMGetPoison(instruction.ty().raw));
-        for i in 0..count {
-            let index = ask!(LLVMConstInt(int32, i.into(), 0));
-            let element = |&vector| ask!(LLVMBuildExtractElement(self.builder, vector, index, c"".as_ptr()));
-            let elements: Vec<_> = arguments.iter().map(element).collect();
-            let value = self.call(function, &elements, signed);
-            result = ask!(LLVMBuildInsertElement(self.builder, result, value, index, c"".as_ptr()));
-        }
-        result
+/// Calls a function with operands of its type; integers are widened to 64 bits and back.
+fn call<'m>(builder: &Builder<'m>, function: &str, arguments: &[Value<'m>], signed: bool) -> Value<'m> {
+    let own = arguments[0].ty();
+    let integer = function.ends_with("div64") && !function.starts_with('f') || function.ends_with("rem64");
+    let ty = if integer { builder.int(64) } else { own };
+    // The operation propagates poison, but the function may branch on it, which is undefined. Unused elements of
+    // vectors are poison.
+    let mut arguments: Vec<_> = arguments.iter().map(|&argument| builder.freeze(argument)).collect();
+    if integer {
+        arguments.iter_mut().for_each(|argument| *argument = builder.resize(*argument, ty, signed));
     }
-
-    /// Calls a function with operands of its type; integers are widened to 64 bits and back.
-    fn call(&self, function: &str, arguments: &[LLVMValueRef], signed: bool) -> LLVMValueRef {
-        let own = ask!(LLVMTypeOf(arguments[0]));
-        let resized =
-            |value, to| ask!(LLVMBuildIntCast2(self.builder, value, to, i32::from(signed), c"".as_ptr()));
-        let integer =
-            function.ends_with("div64") && !function.starts_with('f') || function.ends_with("rem64");
-        let ty = if integer { ask!(LLVMInt64TypeInContext(self.context.as_ctx_ref())) } else { own };
-        // The operation gives poison for poison; the function may branch on it, which is undefined. Elements
-        // of vectors that nobody needs are poison.
-        let freeze = |&argument: &LLVMValueRef| ask!(LLVMBuildFreeze(self.builder, argument, c"".as_ptr()));
-        let mut arguments: Vec<_> = arguments.iter().map(freeze).collect();
-        if integer {
-            arguments.iter_mut().for_each(|argument| *argument = resized(*argument, ty));
-        }
-        let count = arguments.len() as u32;
-        let signature = ask!(LLVMFunctionType(ty, vec![ty; arguments.len()].as_mut_ptr(), count, 0));
-        let name = CString::new(format!("{LIBRARY}{function}")).expect("no zero in it");
-        let mut callee = ask!(LLVMGetNamedFunction(self.module.as_mut_ptr(), name.as_ptr()));
-        if callee.is_null() {
-            callee = ask!(LLVMAddFunction(self.module.as_mut_ptr(), name.as_ptr(), signature));
-        }
-        let result = ask!(LLVMBuildCall2(
-            self.builder,
-            signature,
-            callee,
-            arguments.as_mut_ptr(),
-            count,
-            c"".as_ptr()
-        ));
-        if integer { resized(result, own) } else { result }
-    }
+    let result = builder.call(&format!("{LIBRARY}{function}"), ty, &arguments);
+    if integer { builder.resize(result, own, signed) } else { result }
 }
 
 #[cfg(test)]

@@ -1,16 +1,17 @@
-//! Everything that touches LLVM, together with [`crate::clang`]; the translation reads LLVM IR by way of
-//! [`view`].
+//! The interface to LLVM, apart from [`crate::clang`]; the translation reads LLVM IR through [`view`].
 //!
-//! A new version of LLVM means work in these files only:
+//! A new version of LLVM requires changes in these files only:
 //!
 //! - [`view`]: modules, functions, blocks and values to read;
+//! - `build`: the same to change;
 //! - [`library`]: linking the built-in library;
 //! - [`generic`]: generic pointers, and accesses through them;
-//! - [`lower`]: calls of the library for what the hardware has not;
-//! - [`printf`]: calls of printf become records for the host;
-//! - [`prepare`]: what has to be changed by hand before and between LLVM's own passes;
-//! - [`pipeline`]: LLVM's passes, in which order.
+//! - [`lower`]: lowering to calls of the library;
+//! - [`printf`]: lowering of printf to records for the host;
+//! - [`prepare`]: changes to modules before and between LLVM's own passes;
+//! - [`pipeline`]: LLVM's pass pipeline.
 
+mod build;
 pub mod generic;
 pub mod library;
 pub mod lower;
@@ -19,7 +20,7 @@ pub mod prepare;
 pub mod printf;
 pub mod view;
 
-/// What a module has to know of its target: how large pointers are, and all that follows from it.
+/// The properties of a target that LLVM modules depend on: the size of pointers, and its consequences.
 #[derive(Debug)]
 pub struct Machine {
     /// Clang's name for it.
@@ -32,9 +33,9 @@ pub struct Machine {
 
 /// Global addresses have 64 bits.
 ///
-/// The data layout is clang's for SPIR-64, but that indices of local and private pointers have 32 bits and
-/// 64-bit integers are not called native: so LLVM keeps address computations and loop counters in 32 bits
-/// where it can.
+/// The data layout is clang's for SPIR-64, except that indices of local and private pointers have 32 bits and
+/// 64-bit integers are not native, so that LLVM keeps address computations and induction variables in 32 bits
+/// where possible.
 pub static WIDE: Machine = Machine {
     triple: "spir64-unknown-unknown",
     data_layout: include_str!("data_layout64.txt").trim_ascii_end(),
@@ -50,9 +51,9 @@ pub static NARROW: Machine = Machine {
 
 /// Calls into LLVM's C interface.
 ///
-/// Every function called so takes references that come from a live [`view`] handle or an `inkwell` object;
-/// both cannot outlive the module and context that own what they refer to. The C interface checks casts only
-/// in debug builds of LLVM, so callers look at the kind of a value before they ask what only that kind has.
+/// All references passed to these functions come from a live [`view`] handle or an `inkwell` object, neither
+/// of which can outlive its module and context. The C interface checks casts only in debug builds of LLVM, so
+/// callers check the kind of a value before they use a property of that kind.
 macro_rules! ask {
     ($call:expr) => {{
         // SAFETY: see the macro's description.

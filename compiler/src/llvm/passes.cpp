@@ -1,4 +1,4 @@
-// What the C interface lacks: a pass that it cannot run as we need it, the bits of large constants.
+// Functions that the C interface lacks: a pass that it cannot configure, the bits of large constants.
 
 #include "analyses.h"
 
@@ -11,8 +11,8 @@
 
 extern "C" {
 
-// Finds the address space that pointers of address space `generic` come from, in all functions. The textual form of the pass
-// asks the target which space is the generic one, and SPIR has no target in LLVM.
+// Infers the address spaces of generic pointers in all functions. The pass in textual form gets the number of
+// the generic address space from the target, and SPIR has none in LLVM.
 void gencl_infer_address_spaces(LLVMModuleRef raw, unsigned generic) {
   llvm::Module &module = *llvm::unwrap(raw);
   Analyses analyses;
@@ -25,8 +25,10 @@ void gencl_infer_address_spaces(LLVMModuleRef raw, unsigned generic) {
   }
 }
 
-// In functions with half floats, hides from LLVM what large integers floats are made of. `instcombine` takes a half float for exact that is made of few
-// bits, however large it is (`isKnownExactCastIntToFP`), so that what overflows to infinity would not when it is a float again.
+// In functions with half floats, hides large integers that are converted to floats from LLVM. `instcombine`
+// assumes that a conversion of an integer with few significant bits to half is exact, however large it is
+// (`isKnownExactCastIntToFP`), so that a value that overflows to infinity would not when it is extended
+// again.
 void gencl_hide_integers(LLVMModuleRef raw) {
   auto is_half = [](const llvm::Instruction &instruction) { return instruction.getType()->getScalarType()->isHalfTy(); };
   for (llvm::Function &function : *llvm::unwrap(raw)) {
@@ -47,7 +49,7 @@ void gencl_hide_integers(LLVMModuleRef raw) {
   }
 }
 
-// Up to 64 bits of a constant integer, from bit `first` on; those behind its end are zero.
+// Up to 64 bits of a constant integer, from bit `first` on; bits beyond its end are zero.
 uint64_t gencl_constant_bits(LLVMValueRef constant, unsigned first, unsigned count) {
   const llvm::APInt &value = llvm::unwrap<llvm::ConstantInt>(constant)->getValue();
   return value.getBitWidth() <= first ? 0 : value.extractBitsAsZExtValue(std::min(count, value.getBitWidth() - first), first);

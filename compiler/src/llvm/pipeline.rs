@@ -1,4 +1,4 @@
-//! LLVM's passes, in which order.
+//! LLVM's pass pipeline.
 
 use std::ffi::CString;
 
@@ -11,7 +11,7 @@ use inkwell::module::Module;
 
 use super::ask;
 
-/// One step: its name for progress and timing, and what `opt -passes=` would be given.
+/// One step: its name for progress and timing, and its passes in the syntax of `opt -passes=`.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     /// Its name.
@@ -20,10 +20,10 @@ pub struct Step {
     pub passes: &'static str,
 }
 
-/// Unused functions go before anything is optimised: large programs consist of them.
+/// Removes unused functions before any optimisation: large programs have many.
 pub const REDUCE: Step = Step { name: "llvm-reduce", passes: "globaldce" };
 
-/// All calls are inlined. Small functions become smaller first.
+/// Inlines all calls, after simplifying the functions.
 pub const INLINE: Step =
     Step { name: "llvm-inline", passes: "function(sroa,early-cse,simplifycfg),always-inline,globaldce" };
 
@@ -38,35 +38,35 @@ unsafe extern "C" {
     fn gencl_widen_halves(module: LLVMModuleRef);
 }
 
-/// Hides what floats are made of that may become half floats: LLVM takes large ones for exact.
+/// Hides integers that are converted to floats which may be narrowed to half floats: LLVM assumes that large
+/// ones are exact.
 pub fn hide_integers(module: &Module) {
     // SAFETY: the function takes any valid module and keeps nothing of it.
     unsafe { gencl_hide_integers(module.as_mut_ptr()) }
 }
 
-/// Unrolls loops beyond LLVM's own measure: those over small private arrays.
+/// Unrolls loops over small private arrays, which LLVM's own heuristics would not.
 pub fn unroll_loops(module: &Module) {
     // SAFETY: the function takes any valid module and keeps nothing of it.
     unsafe { gencl_unroll_loops(module.as_mut_ptr()) }
 }
 
-/// Makes vectors of small private arrays that are indexed by what is known at run time; true when there were
-/// any.
+/// Promotes small private arrays with dynamic indices to vectors. Returns whether there were any.
 pub fn promote_arrays(module: &Module) -> bool {
     // SAFETY: the function takes any valid module and keeps nothing of it.
     unsafe { gencl_promote_arrays(module.as_mut_ptr()) }
 }
 
-/// Has what is computed in half floats computed in floats, for hardware that only converts them. None of
-/// LLVM's passes that narrow operations may run behind it.
+/// Widens arithmetic on half floats to floats, for hardware that only converts them. No LLVM pass that
+/// narrows operations may run after it.
 pub fn widen_halves(module: &Module) {
     // SAFETY: the function takes any valid module and keeps nothing of it.
     unsafe { gencl_widen_halves(module.as_mut_ptr()) }
 }
 
-/// The first half of what -O2 has, in its order, but without what makes vectors (lanes are the vectors here;
-/// the search for others took most of the time on large kernels), what is for exceptions, coroutines and
-/// recursion, and half of the runs of `instcombine`, the most expensive of the passes. Loops are still whole.
+/// The first half of -O2, in its order, without the vectorisers (lanes are the vectors; SLP took most of the
+/// time on large kernels), passes for exceptions, coroutines and recursion, and half of the runs of
+/// `instcombine`, the most expensive pass. It does not unroll loops.
 pub const SIMPLIFY: Step = Step {
     name: "llvm-simplify",
     passes: "always-inline,globalopt,ipsccp,function<eager-inv>(sroa,early-cse,instcombine<no-verify-fixpoint>,\
@@ -82,7 +82,7 @@ pub const SIMPLIFY: Step = Step {
              loop(loop-idiom,indvars,simple-loop-unswitch<no-nontrivial;trivial>,loop-deletion))",
 };
 
-/// The second half, which has to do with code that may be large by unrolling.
+/// The second half of -O2, on code that may have become large by unrolling.
 pub const OPTIMIZE: Step = Step {
     name: "llvm-optimize",
     passes: "function<eager-inv>(loop(loop-unroll-full),loop-unroll<O2>,\
@@ -98,15 +98,15 @@ pub const OPTIMIZE: Step = Step {
              simplifycfg<switch-range-to-icmp;speculate-blocks>),globaldce,constmerge",
 };
 
-/// After calls were put in for what the hardware has not.
+/// Inlines the library's functions that lowering has added.
 pub const INLINE_AGAIN: Step = Step {
     name: "llvm-inline-again",
     passes: "always-inline,globaldce,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,gvn,\
              instcombine<no-verify-fixpoint>,simplifycfg)",
 };
 
-/// What the translation wants to see: one return, no switches, no dead code. Blocks behind loops of their own
-/// have the copies for what is needed there.
+/// The form that the translation requires: one return, no switches, no dead code. Loops have dedicated exit
+/// blocks for the copies of values that are used after them.
 pub const FINISH: Step = Step {
     name: "llvm-finish",
     passes: "globaldce,function(simplifycfg,mergereturn,lower-switch,dce,loop-simplify)",

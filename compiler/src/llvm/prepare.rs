@@ -1,122 +1,95 @@
-//! What has to be changed by hand before and between LLVM's own passes.
+//! Changes to modules before and between LLVM's own passes.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 
-use inkwell::context::{AsContextRef, Context};
-use inkwell::llvm_sys::core::{
-    LLVMAddAttributeAtIndex, LLVMAddGlobalInAddressSpace, LLVMBuildAlloca, LLVMBuildMemCpy, LLVMConstInt,
-    LLVMCreateBuilderInContext, LLVMCreateEnumAttribute, LLVMCreateStringAttribute, LLVMDisposeBuilder,
-    LLVMGetEntryBasicBlock, LLVMGetEnumAttributeKindForName, LLVMGetFirstInstruction,
-    LLVMGetFunctionCallConv, LLVMGetNamedFunction, LLVMInt64TypeInContext, LLVMPositionBuilderBefore,
-    LLVMRemoveEnumAttributeAtIndex, LLVMReplaceAllUsesWith, LLVMSetAlignment, LLVMSetDataLayout,
-    LLVMSetFunctionCallConv, LLVMSetGlobalConstant, LLVMSetInstructionCallConv, LLVMSetLinkage,
-};
-use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMCallConv, LLVMLinkage};
+use inkwell::context::Context;
+use inkwell::llvm_sys::LLVMCallConv;
+use inkwell::llvm_sys::core::LLVMSetDataLayout;
 use inkwell::module::Module;
 
-use super::view::{self, Opcode, Value, ValueKind};
+use super::build::Builder;
+use super::view::{self, Opcode, SPIR_KERNEL, Value};
 use super::{Machine, ask};
 
-/// Calling convention of kernels.
-pub const SPIR_KERNEL: u32 = LLVMCallConv::LLVMSPIRKERNELCallConv as u32;
-/// Calling convention of everything else from here on: the library's and clang's differ.
+/// The calling convention that all functions and calls are changed to: the library's and clang's differ.
 const C: u32 = LLVMCallConv::LLVMCCallConv as u32;
 
 /// Address space of `__constant`.
 const CONSTANT: u32 = 2;
 
-/// Prefix of the variables that stand for by-value arguments; the argument's number follows.
+/// Prefix of the variables that represent by-value arguments; the argument's index follows.
 pub const ARGUMENT_PREFIX: &str = "gencl.argument.";
 
-/// Clang's function that makes a sampler of its properties.
-pub const MAKE_SAMPLER: &CStr = c"__translate_sampler_initializer";
+/// The function with which clang creates a sampler from its properties.
+pub const MAKE_SAMPLER: &str = "__translate_sampler_initializer";
 
-/// Tells LLVM that to make a sampler has no effect, which clang does not: one that nobody uses goes.
+/// Marks the creation of samplers as free of side effects, so that unused ones are removed.
 pub fn tell_effects(context: &Context, module: &Module) {
-    let function = ask!(LLVMGetNamedFunction(module.as_mut_ptr(), MAKE_SAMPLER.as_ptr()));
-    if function.is_null() {
-        return;
-    }
+    let Some(function) = view::Module::of(module).function(MAKE_SAMPLER) else { return };
     for name in ["nounwind", "willreturn", "memory"] {
-        let function_index = inkwell::llvm_sys::LLVMAttributeFunctionIndex;
-        ask!(LLVMAddAttributeAtIndex(function, function_index, attribute(context, name)));
+        function.add_attribute(context, name);
     }
 }
 
-/// Gives a module fresh from clang the data layout of the library, and one calling convention.
+/// Gives a module from clang the data layout of the library, and one calling convention.
 pub fn unify(module: &Module, machine: &Machine) {
     let layout = CString::new(machine.data_layout).expect("no zero in it");
     ask!(LLVMSetDataLayout(module.as_mut_ptr(), layout.as_ptr()));
     for function in view::Module::of(module).functions() {
-        if ask!(LLVMGetFunctionCallConv(function.raw)) == SPIR_KERNEL {
-            continue;
+        if function.convention() != SPIR_KERNEL {
+            function.set_convention(C);
         }
-        ask!(LLVMSetFunctionCallConv(function.raw, C));
     }
     for_each_instruction(module, |instruction| {
         if instruction.opcode() == Opcode::LLVMCall {
-            let callee = instruction.callee();
-            let kernel = callee.kind() == ValueKind::Function && callee.is_kernel();
-            ask!(LLVMSetInstructionCallConv(instruction.raw, if kernel { SPIR_KERNEL } else { C }));
+            let kernel = instruction.callee().is_some_and(Value::is_kernel);
+            instruction.set_call_convention(if kernel { SPIR_KERNEL } else { C });
         }
     });
 }
 
-/// Makes everything but kernels internal and to be inlined, whatever its size.
+/// Makes all functions but kernels internal and `alwaysinline`.
 pub fn inline_everything(context: &Context, module: &Module) {
-    let always_inline = attribute(context, "alwaysinline");
-    let no_jump_tables = string_attribute(context, "no-jump-tables", "true");
     for function in view::Module::of(module).functions() {
-        let function_index = inkwell::llvm_sys::LLVMAttributeFunctionIndex;
         if function.is_declaration() {
             continue;
         }
         for name in ["noinline", "optnone", "optsize", "minsize"] {
-            let kind = ask!(LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()));
-            ask!(LLVMRemoveEnumAttributeAtIndex(function.raw, function_index, kind));
+            function.remove_attribute(name);
         }
-        // A kernel may be called, too.
-        ask!(LLVMAddAttributeAtIndex(function.raw, function_index, always_inline));
-        // Tables of constants in private memory, made of switches, are of no use here.
-        ask!(LLVMAddAttributeAtIndex(function.raw, function_index, no_jump_tables));
+        // Kernels can be called as well.
+        function.add_attribute(context, "alwaysinline");
+        // Switches should not be converted to lookup tables.
+        function.add_string_attribute(context, "no-jump-tables", "true");
         if !function.is_kernel() {
-            ask!(LLVMSetLinkage(function.raw, LLVMLinkage::LLVMInternalLinkage));
+            function.make_internal();
         }
     }
 }
 
-/// Lets kernels take their by-value arguments (structures) from constant memory.
+/// Changes kernels to read by-value arguments (structures) from constant memory.
 ///
 /// For each of them there is a variable in the constant address space, named
 /// [`ARGUMENT_PREFIX`]`number.kernel`, that is copied into private memory at the kernel's beginning. LLVM's
-/// passes then find the best way for each use: loads at known places come straight from the variable, and the
-/// translation makes pushed constants of them; so do loads at computed places; only an argument that the
+/// passes then forward loads to the variable. The translation turns loads at constant offsets into pushed
+/// constants, and those at dynamic offsets into loads from the argument block. Only an argument that the
 /// kernel writes keeps its private copy.
 pub fn copy_arguments(context: &Context, module: &Module) {
     let kernels: Vec<_> =
         view::Module::of(module).functions().filter(|function| function.is_kernel()).collect();
-    let builder = ask!(LLVMCreateBuilderInContext(context.as_ctx_ref()));
+    let builder = Builder::new(context, module);
     for kernel in kernels {
-        let entry = ask!(LLVMGetEntryBasicBlock(kernel.raw));
-        ask!(LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(entry)));
+        let Some(first) = kernel.blocks().next().and_then(|entry| entry.instructions().next()) else {
+            continue;
+        };
+        builder.before(first);
         for (number, parameter) in (0..).zip(kernel.parameters()) {
             let Some(ty) = kernel.by_value_type(number) else { continue };
-            let module_view = view::Module::of(module);
-            let (size, align) = (module_view.size_of(ty), module_view.align_of(ty));
-            let name = CString::new(format!("{ARGUMENT_PREFIX}{number}.{}", kernel.name())).expect("no zero");
-            let source =
-                ask!(LLVMAddGlobalInAddressSpace(module.as_mut_ptr(), ty.raw, name.as_ptr(), CONSTANT));
-            ask!(LLVMSetGlobalConstant(source, 1));
-            ask!(LLVMSetAlignment(source, align));
-            let copy = ask!(LLVMBuildAlloca(builder, ty.raw, c"".as_ptr()));
-            ask!(LLVMSetAlignment(copy, align));
-            let bytes = ask!(LLVMConstInt(LLVMInt64TypeInContext(context.as_ctx_ref()), size, 0));
-            ask!(LLVMBuildMemCpy(builder, copy, align, source, align, bytes));
-            ask!(LLVMReplaceAllUsesWith(parameter.raw, copy));
+            let name = format!("{ARGUMENT_PREFIX}{number}.{}", kernel.name());
+            let source = builder.constant_variable(&name, ty, CONSTANT);
+            parameter.replace_uses(builder.copy_of(source, ty));
         }
     }
-    ask!(LLVMDisposeBuilder(builder));
 }
 
 /// Visits every instruction of a module.
@@ -126,20 +99,4 @@ pub(super) fn for_each_instruction<'m>(module: &'m Module, mut visit: impl FnMut
             block.instructions().for_each(&mut visit);
         }
     }
-}
-
-/// An attribute without a value, or with the value 0: that of `memory` means that none is touched.
-fn attribute(context: &Context, name: &str) -> LLVMAttributeRef {
-    let kind = ask!(LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()));
-    ask!(LLVMCreateEnumAttribute(context.as_ctx_ref(), kind, 0))
-}
-
-fn string_attribute(context: &Context, name: &str, value: &str) -> LLVMAttributeRef {
-    ask!(LLVMCreateStringAttribute(
-        context.as_ctx_ref(),
-        name.as_ptr().cast(),
-        name.len() as u32,
-        value.as_ptr().cast(),
-        value.len() as u32
-    ))
 }

@@ -1,7 +1,8 @@
-// Small arrays in private memory that are indexed by what is known at run time become vectors in registers.
+// Promotes small private arrays with dynamic indices to vectors in registers.
 //
-// An access then is a comparison and a selection for each element, where memory would take a message to a cache line of each lane (the idea is
-// that of LLVM's AMDGPUPromoteAlloca). Arrays of which all indices are known are registers already.
+// An access is then a comparison and a selection for each element, instead of a message that accesses a cache
+// line for each lane (as in LLVM's AMDGPUPromoteAlloca). Arrays whose indices are all constant are already in
+// registers.
 
 #include <llvm-c/Core.h>
 #include <llvm/ADT/MapVector.h>
@@ -13,11 +14,11 @@
 
 namespace {
 
-// The largest array. Selections cost more than messages beyond that.
+// Maximum size of an array. For larger ones, selections cost more than messages.
 constexpr uint64_t most_elements = 8;
 constexpr uint64_t most_bytes = 32;
 
-// Where in the array something is: a constant and multiples of values, in bytes.
+// An offset in the array in bytes: a constant plus multiples of values.
 struct Place {
   llvm::APInt constant;
   llvm::MapVector<llvm::Value *, llvm::APInt> variables;
@@ -27,7 +28,7 @@ class Array {
 public:
   Array(llvm::AllocaInst &memory, const llvm::DataLayout &layout) : memory(memory), layout(layout) {}
 
-  // Can it be a vector?
+  // Whether it can be promoted.
   bool analyse() {
     auto size = memory.isStaticAlloca() ? memory.getAllocationSize(layout) : std::nullopt;
     if (!size || size->isScalable() || size->getFixedValue() > most_bytes) {
@@ -54,7 +55,7 @@ public:
     return true;
   }
 
-  // Makes it one; gives the variable of the vector.
+  // Promotes it; returns the variable of the vector.
   llvm::AllocaInst *rewrite() {
     llvm::IRBuilder<> at_entry(&memory);
     llvm::AllocaInst *variable = at_entry.CreateAlloca(vector);
@@ -92,9 +93,9 @@ private:
   llvm::Type *element = nullptr;
   llvm::FixedVectorType *vector = nullptr;
   bool is_indexed = false;
-  // Loads, stores, and what fills the whole array.
+  // Loads, stores, and fills of the whole array.
   llvm::SmallVector<std::pair<llvm::Instruction *, Place>, 16> accesses;
-  // Addresses and the marks of the array's life.
+  // Addresses and lifetime markers.
   llvm::SmallVector<llvm::Instruction *, 16> others;
 
   bool visit(llvm::Value &pointer, const Place &place) {
@@ -131,13 +132,13 @@ private:
     return true;
   }
 
-  // Is an access of this type one of the whole array? Fills and copies of a few bytes become these.
+  // Whether an access of this type is one of the whole array. Fills and copies of a few bytes become these.
   bool is_all(llvm::Type *type, const Place &place) const {
     return (type->isIntOrIntVectorTy() || type->isFPOrFPVectorTy()) && layout.getTypeSizeInBits(type) == 8 * bytes &&
            place.constant.isZero() && place.variables.empty();
   }
 
-  // Is an access of this type one of an element, or of all?
+  // Whether an access of this type is one of an element, or of all.
   bool holds(llvm::Type *type, const Place &place) {
     if (is_all(type, place)) {
       return true;
@@ -153,7 +154,7 @@ private:
     return bits == layout.getTypeSizeInBits(element) && bits == 8 * layout.getTypeStoreSize(type);
   }
 
-  // Does it write the whole array?
+  // Whether it writes the whole array.
   bool fills(llvm::Instruction *instruction, const llvm::Value &pointer, const Place &place) const {
     auto *fill = llvm::dyn_cast<llvm::MemIntrinsic>(instruction);
     if (!fill || fill->isVolatile() || fill->getRawDest() != &pointer || !place.constant.isZero() || !place.variables.empty()) {
@@ -170,7 +171,7 @@ private:
     return copy && copy->getRawSource() != &pointer;
   }
 
-  // What a fill writes.
+  // The value that a fill writes.
   llvm::Value *filling(llvm::IRBuilder<> &builder, llvm::MemIntrinsic &fill) const {
     const auto bits = static_cast<unsigned>(layout.getTypeSizeInBits(element));
     if (auto *set = llvm::dyn_cast<llvm::MemSetInst>(&fill)) {
@@ -188,7 +189,7 @@ private:
     return all;
   }
 
-  // The number of the element at a place.
+  // The index of the element at an offset.
   llvm::Value *index(llvm::IRBuilder<> &builder, const Place &place) const {
     const auto step = static_cast<int64_t>(layout.getTypeStoreSize(element).getFixedValue());
     llvm::Value *sum = builder.getInt32(static_cast<uint32_t>(place.constant.getSExtValue() / step));
@@ -205,7 +206,7 @@ private:
 
 extern "C" {
 
-// Makes vectors of the small arrays of a module; true when there were any.
+// Promotes the small arrays of a module; returns whether there were any.
 bool gencl_promote_arrays(LLVMModuleRef module) {
   bool changed = false;
   for (llvm::Function &function : *llvm::unwrap(module)) {

@@ -1,9 +1,11 @@
-// Loops that are unrolled for reasons that LLVM's own pass does not know of.
+// Unrolls loops over small private arrays.
 //
-// An array in private memory that a loop indexes costs a message for each access; when the loop is unrolled, the indices are known and the
-// array's elements are registers. LLVM's thresholds weigh the size of code alone, as on a CPU, where such an array is in the cache.
+// Each access to an array in private memory is a message. If a loop that indexes it is unrolled, the indices
+// are constant and the array's elements are registers. LLVM's thresholds consider code size only, as on a
+// CPU, where such an array is in the cache.
 //
-// Indices such as `i & 15` are known in rounds of 16, so that a long loop needs not be unrolled as a whole.
+// Indices such as `i & 15` are constant after unrolling by 16, so that a long loop need not be unrolled
+// completely.
 
 #include "analyses.h"
 
@@ -32,24 +34,24 @@
 
 namespace {
 
-// The largest array in bytes: 32 registers of four bytes in each lane are half of the register file with 16 lanes. A larger one may
-// still fit, if not all of it is alive at once.
+// The largest array in bytes: 32 registers of four bytes in each lane are half of the register file with 16
+// lanes. A larger one may still fit, if not all of it is live at once.
 constexpr uint64_t largest_array = 512;
-// The largest array whose indices need not be known, as it can be a vector (`promote.cpp`).
+// Maximum size of an array with dynamic indices, which can be promoted to a vector (`promote.cpp`).
 constexpr uint64_t largest_vector = 32;
-// Instructions of a loop after unrolling.
+// Maximum number of instructions of a loop after unrolling.
 constexpr uint64_t largest_loop = 8192;
-// The same when unrolling a part of it makes all indices known, too.
+// The same if partial unrolling makes all indices constant.
 constexpr uint64_t largest_periodic_loop = 1024;
 
-// The bytes of an array in private memory that is small enough; 0 of any other place.
+// The size in bytes of a sufficiently small array in private memory; 0 for other pointers.
 uint64_t small_array_size(const llvm::Value *object, const llvm::DataLayout &layout) {
   const auto *alloca = llvm::dyn_cast<llvm::AllocaInst>(object);
   auto size = alloca ? alloca->getAllocationSize(layout) : std::nullopt;
   return size && size->getFixedValue() <= largest_array ? size->getFixedValue() : 0;
 }
 
-// Values that are known when all loops are unrolled, as they are made of constants alone.
+// Values that are constant when all loops are unrolled, as they depend on constants only.
 class Knowable {
 public:
   Knowable(llvm::Function &function, llvm::FunctionAnalysisManager &analyses)
@@ -76,7 +78,7 @@ public:
   }
 
 private:
-  // Does something come from outside, or from memory that is not constant?
+  // Whether a value depends on inputs, or on memory that is not constant.
   static bool is_found_out(const llvm::Instruction &instruction) {
     if (const auto *load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {
       const auto *table = llvm::dyn_cast<llvm::GlobalVariable>(llvm::getUnderlyingObject(load->getPointerOperand()));
@@ -86,7 +88,8 @@ private:
     return instruction.mayReadOrWriteMemory() || (call && !llvm::isa<llvm::IntrinsicInst>(call));
   }
 
-  // What decides which of its values a phi has: where its loop ends, or where the ways parted that meet here.
+  // The conditions that select a phi's value: those of its loop's exits, or of the branch whose paths join
+  // here.
   void append_deciders(const llvm::PHINode &phi, llvm::SmallVectorImpl<const llvm::Value *> &deciders) const {
     const llvm::BasicBlock *block = phi.getParent();
     llvm::SmallVector<llvm::BasicBlock *> parting;
@@ -96,7 +99,7 @@ private:
       parting.push_back(node->getIDom()->getBlock());
     }
     for (const llvm::BasicBlock *above : parting) {
-      // Of branches and switches alike.
+      // For branches and switches.
       const llvm::Instruction *end = above->getTerminator();
       if (end->getNumSuccessors() > 1) {
         deciders.push_back(end->getOperand(0));
@@ -108,8 +111,8 @@ private:
   const llvm::DominatorTree &dominators;
 };
 
-// The addresses in small private arrays that a loop accesses and that depend on its own progress. Not in arrays that stay in memory, as what is known at run
-// time only is an index there.
+// The addresses in small private arrays that a loop accesses and that depend on its induction variables. Not
+// in arrays that stay in memory because they also have dynamic indices.
 llvm::SmallVector<const llvm::Value *> small_array_accesses(const llvm::Loop &loop, const Knowable &knowable, const llvm::DataLayout &layout) {
   llvm::SmallVector<std::pair<const llvm::Value *, const llvm::Value *>> accesses;
   llvm::SmallPtrSet<const llvm::Value *, 4> staying;
@@ -137,7 +140,7 @@ llvm::SmallVector<const llvm::Value *> small_array_accesses(const llvm::Loop &lo
   return pointers;
 }
 
-// After how many rounds of a loop an index comes again; 0: who knows.
+// The period of an index in iterations of the loop, or 0 if unknown.
 uint64_t period(const llvm::Value *index, const llvm::Loop &loop, llvm::ScalarEvolution &evolution) {
   using namespace llvm::PatternMatch;
   if (loop.isLoopInvariant(index)) {
@@ -162,7 +165,7 @@ uint64_t period(const llvm::Value *index, const llvm::Loop &loop, llvm::ScalarEv
   return length / std::gcd(length, step->getAPInt().abs().getLimitedValue());
 }
 
-// After how many rounds all addresses come again; 0: who knows.
+// The common period of all addresses in iterations, or 0 if unknown.
 uint64_t period(llvm::ArrayRef<const llvm::Value *> pointers, const llvm::Loop &loop, llvm::ScalarEvolution &evolution) {
   uint64_t common = 1;
   for (const llvm::Value *pointer : pointers) {
@@ -192,13 +195,14 @@ bool has_hint(const llvm::Loop &loop) {
   return false;
 }
 
-// What hides values from scalar evolution while a loop is unrolled. After unrolling a part, LLVM looks for values that progress evenly. For a loop that
-// mixes its values, as hashes do, it would write down how the values of a round depend on those of the round before, for all rounds together and for
-// each value anew, and forget all that are behind a value that it simplifies.
+// Hides values from scalar evolution while a loop is unrolled. After partial unrolling, LLVM looks for
+// induction variables. For a loop that mixes its values, as hashes do, scalar evolution would build the
+// expressions of all unrolled iterations for each value, and discard those that depend on a value that is
+// simplified.
 constexpr char curtain[] = "gencl.curtain";
 
-// Hides the integers that a loop hands from round to round, but for what progresses evenly: they pass through a vector, which has no evolution, and
-// through `freeze`, so that nobody sees that it is there and back.
+// Hides the integers that are carried from iteration to iteration, except induction variables: they pass
+// through a vector, for which there is no scalar evolution, and through `freeze`, so that it is not folded.
 void hide(llvm::Loop &loop, llvm::ScalarEvolution &evolution) {
   llvm::BasicBlock *latch = loop.getLoopLatch();
   if (!latch) {
@@ -220,13 +224,13 @@ void hide(llvm::Loop &loop, llvm::ScalarEvolution &evolution) {
   }
 }
 
-// What is behind a curtain, or the value itself.
+// The hidden value, or the value itself if it is not hidden.
 llvm::Value *shown(llvm::Value *value) {
   auto *instruction = llvm::dyn_cast<llvm::Instruction>(value);
   return instruction && instruction->hasMetadata(curtain) ? shown(instruction->getOperand(0)) : value;
 }
 
-// Undoes `hide`, also in copies that were made since.
+// Undoes `hide`, also in copies of the loop's body.
 void show(llvm::Function &function) {
   llvm::SmallVector<llvm::WeakTrackingVH> unused;
   for (llvm::Instruction &instruction : llvm::instructions(function)) {
@@ -275,8 +279,9 @@ uint64_t mark(llvm::Loop &loop, const Knowable &knowable, llvm::ScalarEvolution 
   return instructions;
 }
 
-// Cuts loops in two of which a condition tells the beginning from the rest. Only those that run a known number of rounds: of others that end by a
-// comparison for equality, LLVM's pass makes loops that never end when there is but one round.
+// Splits loops with a condition that separates the first iterations from the rest. Only those with a constant
+// trip count: for others that end by an equality comparison, LLVM's pass creates infinite loops if there is
+// only one iteration.
 struct SplitKnownLoops : llvm::PassInfoMixin<SplitKnownLoops> {
   llvm::PreservedAnalyses run(llvm::Loop &loop, llvm::LoopAnalysisManager &analyses, llvm::LoopStandardAnalysisResults &results,
                               llvm::LPMUpdater &updater) {
@@ -285,7 +290,7 @@ struct SplitKnownLoops : llvm::PassInfoMixin<SplitKnownLoops> {
   }
 };
 
-// Does a loop of the function access a small private array by its progress?
+// Whether a loop of the function indexes a small private array by its induction variables.
 bool has_candidates(llvm::Function &function, llvm::FunctionAnalysisManager &analyses) {
   const llvm::DataLayout &layout = function.getDataLayout();
   const Knowable knowable(function, analyses);
@@ -298,7 +303,7 @@ bool has_candidates(llvm::Function &function, llvm::FunctionAnalysisManager &ana
 
 extern "C" {
 
-// Unrolls loops over small private arrays, unless the source says something about their unrolling.
+// Unrolls loops over small private arrays, unless they have unrolling pragmas.
 void gencl_unroll_loops(LLVMModuleRef module) {
   Analyses analyses;
   llvm::FunctionPassManager before, unroll;

@@ -1,4 +1,4 @@
-//! LLVM IR to read: handles that cannot outlive their module.
+//! Read-only access to LLVM IR, by handles that cannot outlive their module.
 
 use std::ffi::CStr;
 use std::marker::PhantomData;
@@ -35,9 +35,12 @@ pub use inkwell::llvm_sys::{
     LLVMAtomicRMWBinOp as RmwOp, LLVMIntPredicate as IntPredicate, LLVMOpcode as Opcode,
     LLVMRealPredicate as RealPredicate,
 };
-use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMTypeKind, LLVMValueKind};
+use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMCallConv, LLVMTypeKind, LLVMValueKind};
 
 use super::ask;
+
+/// Calling convention of kernels.
+pub const SPIR_KERNEL: u32 = LLVMCallConv::LLVMSPIRKERNELCallConv as u32;
 
 unsafe extern "C" {
     /// In `passes.cpp`.
@@ -47,7 +50,7 @@ unsafe extern "C" {
 /// A module.
 #[derive(Clone, Copy)]
 pub struct Module<'m> {
-    raw: LLVMModuleRef,
+    pub(super) raw: LLVMModuleRef,
     life: PhantomData<&'m ()>,
 }
 
@@ -76,7 +79,7 @@ pub struct Type<'m> {
 #[derive(Clone, Copy)]
 pub struct Metadata<'m>(Value<'m>);
 
-/// What a type is.
+/// The kind of a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TypeKind<'m> {
     /// No value.
@@ -112,7 +115,7 @@ pub enum ValueKind {
     Function,
     GlobalVariable,
     ConstantExpression,
-    /// A constant array, structure or vector with elements of its own.
+    /// A constant array, structure or vector with operands for its elements.
     ConstantAggregate,
     Undefined,
     Zero,
@@ -123,7 +126,7 @@ pub enum ValueKind {
 }
 
 impl<'m> Module<'m> {
-    /// Looks at an `inkwell` module.
+    /// A view of an `inkwell` module.
     #[must_use]
     pub fn of(module: &'m inkwell::module::Module<'_>) -> Self {
         Self { raw: module.as_mut_ptr(), life: PhantomData }
@@ -147,7 +150,7 @@ impl<'m> Module<'m> {
         ask!(LLVMABISizeOfType(LLVMGetModuleDataLayout(self.raw), ty.raw))
     }
 
-    /// Bytes that a load or store of the type touches.
+    /// Bytes that a load or store of the type accesses.
     #[must_use]
     pub fn store_size_of(self, ty: Type<'m>) -> u64 {
         ask!(LLVMStoreSizeOfType(LLVMGetModuleDataLayout(self.raw), ty.raw))
@@ -173,7 +176,7 @@ impl<'m> Module<'m> {
 }
 
 impl<'m> Type<'m> {
-    fn new(raw: LLVMTypeRef) -> Self {
+    pub(super) fn new(raw: LLVMTypeRef) -> Self {
         Self { raw, life: PhantomData }
     }
 
@@ -233,7 +236,7 @@ impl<'m> Block<'m> {
         Value::new(ask!(LLVMGetBasicBlockTerminator(self.raw)))
     }
 
-    /// Where control may go from here, in the terminator's order.
+    /// Successors, in the terminator's order.
     #[must_use]
     pub fn successors(self) -> Vec<Block<'m>> {
         let terminator = self.terminator();
@@ -247,7 +250,7 @@ impl<'m> Value<'m> {
         Self { raw, life: PhantomData }
     }
 
-    fn maybe(raw: LLVMValueRef) -> Option<Self> {
+    pub(super) fn maybe(raw: LLVMValueRef) -> Option<Self> {
         (!raw.is_null()).then(|| Self::new(raw))
     }
 
@@ -305,7 +308,7 @@ impl<'m> Value<'m> {
         (0..self.operand_count()).map(|i| self.operand(i)).collect()
     }
 
-    /// How many operands there are.
+    /// The number of operands.
     #[must_use]
     pub fn operand_count(self) -> u32 {
         ask!(LLVMGetNumOperands(self.raw)) as u32
@@ -317,7 +320,7 @@ impl<'m> Value<'m> {
         Value::new(ask!(LLVMGetOperand(self.raw, index)))
     }
 
-    /// Does anything use it?
+    /// Whether it has users.
     #[must_use]
     pub fn is_used(self) -> bool {
         !ask!(LLVMGetFirstUse(self.raw)).is_null()
@@ -338,16 +341,22 @@ impl<'m> Value<'m> {
 
 /// Functions and global variables.
 impl<'m> Value<'m> {
-    /// Is it only declared?
+    /// Whether it is only declared.
     #[must_use]
     pub fn is_declaration(self) -> bool {
         ask!(LLVMIsDeclaration(self.raw)) != 0
     }
 
-    /// Is the function a kernel?
+    /// Whether the function is a kernel.
     #[must_use]
     pub fn is_kernel(self) -> bool {
-        ask!(LLVMGetFunctionCallConv(self.raw)) == super::prepare::SPIR_KERNEL && !self.is_declaration()
+        self.convention() == SPIR_KERNEL && !self.is_declaration()
+    }
+
+    /// How a function is called.
+    #[must_use]
+    pub fn convention(self) -> u32 {
+        ask!(LLVMGetFunctionCallConv(self.raw))
     }
 
     /// Parameters of a function.
@@ -357,7 +366,7 @@ impl<'m> Value<'m> {
         (0..count).map(|i| Value::new(ask!(LLVMGetParam(self.raw, i)))).collect()
     }
 
-    /// The type behind a function's `byval` parameter.
+    /// The pointee type of a function's `byval` parameter.
     #[must_use]
     pub fn by_value_type(self, parameter: u32) -> Option<Type<'m>> {
         let name = c"byval";
@@ -366,7 +375,7 @@ impl<'m> Value<'m> {
         (!attribute.is_null()).then(|| Type::new(ask!(LLVMGetTypeAttributeValue(attribute))))
     }
 
-    /// The alignment in bytes that a function's pointer parameter has; 0 when it is not known.
+    /// The alignment attribute in bytes of a function's pointer parameter, or 0.
     #[must_use]
     pub fn parameter_alignment(self, parameter: u32) -> u32 {
         let name = c"align";
@@ -375,7 +384,7 @@ impl<'m> Value<'m> {
         if attribute.is_null() { 0 } else { ask!(LLVMGetEnumAttributeValue(attribute)) as u32 }
     }
 
-    /// The value of a function's attribute that is a text.
+    /// The value of a function's string attribute.
     #[must_use]
     pub fn string_attribute(self, name: &str) -> Option<String> {
         let (start, length) = (name.as_ptr().cast(), name.len() as u32);
@@ -395,26 +404,26 @@ impl<'m> Value<'m> {
         std::iter::successors(first, move |block| maybe(ask!(LLVMGetNextBasicBlock(block.raw))))
     }
 
-    /// Type of a function or of what a global variable holds.
+    /// Type of a function, or of a global variable's value.
     #[must_use]
     pub fn value_type(self) -> Type<'m> {
         Type::new(ask!(LLVMGlobalGetValueType(self.raw)))
     }
 
-    /// What a global variable holds at first.
+    /// The initial value of a global variable.
     #[must_use]
     pub fn initializer(self) -> Option<Value<'m>> {
         Value::maybe(ask!(LLVMGetInitializer(self.raw)))
     }
 
-    /// What a constant global variable holds; `None` for anything else.
+    /// The value of a constant global variable; `None` for anything else.
     #[must_use]
     pub fn initializer_of_constant(self) -> Option<Value<'m>> {
         let constant = self.kind() == ValueKind::GlobalVariable && ask!(LLVMIsGlobalConstant(self.raw)) != 0;
         constant.then(|| self.initializer()).flatten()
     }
 
-    /// Alignment in bytes that a global variable asks for, 0 for its type's.
+    /// Explicit alignment of a global variable in bytes, or 0.
     #[must_use]
     pub fn global_alignment(self) -> u32 {
         ask!(LLVMGetAlignment(self.raw))
@@ -445,7 +454,7 @@ impl<'m> Metadata<'m> {
         operands.into_iter().filter_map(Value::maybe).collect()
     }
 
-    /// A node's operands as strings; what is none, is empty.
+    /// A node's operands as strings; an operand that is not a string is empty.
     #[must_use]
     pub fn strings(self) -> Vec<String> {
         let string = |value: Value| {
@@ -460,7 +469,7 @@ impl<'m> Metadata<'m> {
         self.operands().into_iter().map(string).collect()
     }
 
-    /// A node's operands as integers; others are left out.
+    /// A node's integer operands.
     #[must_use]
     pub fn integers(self) -> Vec<u64> {
         let integer = |value: &Value<'m>| value.kind() == ValueKind::ConstantInteger;
@@ -504,7 +513,7 @@ impl<'m> Value<'m> {
             .then(|| ask!(LLVMConstIntGetSExtValue(self.raw)))
     }
 
-    /// Up to 64 bits of a constant integer of any size, from bit `first` on; those behind its end are zero.
+    /// Up to 64 bits of a constant integer of any size, from bit `first` on; bits beyond its end are zero.
     #[must_use]
     pub fn constant_bits(self, first: u32, count: u32) -> Option<u64> {
         // SAFETY: the function takes any constant integer.
@@ -512,7 +521,7 @@ impl<'m> Value<'m> {
             .then(|| unsafe { gencl_constant_bits(self.raw, first, count) })
     }
 
-    /// A constant float or double (NaNs come as any NaN).
+    /// A constant float or double (for a NaN, an arbitrary NaN).
     #[must_use]
     pub fn float(self) -> f64 {
         let mut lossy = 0;
@@ -550,13 +559,13 @@ impl<'m> Value<'m> {
         ask!(LLVMGetFCmpPredicate(self.raw))
     }
 
-    /// An `or` of values that have no bit in common: a sum.
+    /// Whether an `or` is of values without common bits, that is a sum.
     #[must_use]
     pub fn is_disjoint(self) -> bool {
         self.opcode() == Opcode::LLVMOr && ask!(LLVMGetIsDisjoint(self.raw)) != 0
     }
 
-    /// May a float operation use a reciprocal or an approximation?
+    /// Whether a float operation may use a reciprocal or an approximation.
     #[must_use]
     pub fn is_approximate(self) -> bool {
         use inkwell::llvm_sys::{LLVMFastMathAllowReciprocal, LLVMFastMathApproxFunc};
@@ -564,7 +573,7 @@ impl<'m> Value<'m> {
         flags & (LLVMFastMathAllowReciprocal | LLVMFastMathApproxFunc) != 0
     }
 
-    /// Does a float operation say how inexact it may be (`!fpmath`)?
+    /// Whether a float operation has `!fpmath` metadata (a permitted error).
     #[must_use]
     pub fn has_accuracy(self) -> bool {
         let name = "fpmath";
@@ -578,19 +587,19 @@ impl<'m> Value<'m> {
         ask!(LLVMGetAlignment(self.raw))
     }
 
-    /// What an alloca is for.
+    /// The type of an alloca's object.
     #[must_use]
     pub fn allocated_type(self) -> Type<'m> {
         Type::new(ask!(LLVMGetAllocatedType(self.raw)))
     }
 
-    /// The type that a `getelementptr` counts in.
+    /// The source element type of a `getelementptr`.
     #[must_use]
     pub fn source_element_type(self) -> Type<'m> {
         Type::new(ask!(LLVMGetGEPSourceElementType(self.raw)))
     }
 
-    /// Where each element of a `shufflevector` comes from; `None` is undefined.
+    /// The source index of each element of a `shufflevector`; `None` if undefined.
     #[must_use]
     pub fn shuffle_mask(self) -> Vec<Option<u32>> {
         let count = ask!(LLVMGetNumMaskElements(self.raw));
@@ -604,16 +613,18 @@ impl<'m> Value<'m> {
         ask!(std::slice::from_raw_parts(LLVMGetIndices(self.raw), count as usize)).to_vec()
     }
 
-    /// What an `atomicrmw` does.
+    /// The operation of an `atomicrmw`.
     #[must_use]
     pub fn rmw_op(self) -> RmwOp {
         ask!(LLVMGetAtomicRMWBinOp(self.raw))
     }
 
-    /// What a call calls: a function, or something else.
+    /// The function that an instruction calls; `None` when it is no call, or one of something else.
     #[must_use]
-    pub fn callee(self) -> Value<'m> {
-        Value::new(ask!(LLVMGetCalledValue(self.raw)))
+    pub fn callee(self) -> Option<Value<'m>> {
+        let call = self.opcode() == Opcode::LLVMCall;
+        let callee = call.then(|| Value::new(ask!(LLVMGetCalledValue(self.raw))))?;
+        (callee.kind() == ValueKind::Function).then_some(callee)
     }
 
     /// Arguments of a call.
@@ -623,7 +634,7 @@ impl<'m> Value<'m> {
         (0..count).map(|i| self.operand(i)).collect()
     }
 
-    /// The alignment in bytes that a call promises for a pointer it passes; 1 when it promises none.
+    /// The alignment attribute in bytes of a call's pointer argument, or 1.
     #[must_use]
     pub fn call_alignment(self, argument: u32) -> u32 {
         let name = c"align";
@@ -632,7 +643,7 @@ impl<'m> Value<'m> {
         if attribute.is_null() { 1 } else { ask!(LLVMGetEnumAttributeValue(attribute)) as u32 }
     }
 
-    /// Values that come into a phi, and from where.
+    /// The incoming values of a phi, with their blocks.
     #[must_use]
     pub fn incoming(self) -> Vec<(Value<'m>, Block<'m>)> {
         let count = ask!(LLVMCountIncoming(self.raw));
@@ -650,7 +661,7 @@ impl<'m> Value<'m> {
         (ask!(LLVMIsConditional(self.raw)) != 0).then(|| Value::new(ask!(LLVMGetCondition(self.raw))))
     }
 
-    /// Line and column in the source when the module has debug information.
+    /// Line and column in the source, if the module has debug information.
     #[must_use]
     pub fn location(self) -> Option<(u32, u32)> {
         let line = ask!(LLVMGetDebugLocLine(self.raw));
@@ -658,7 +669,7 @@ impl<'m> Value<'m> {
     }
 }
 
-/// Takes over a string of LLVM's.
+/// Converts a string that LLVM allocated, and frees it.
 pub(super) fn message(text: *mut std::ffi::c_char) -> String {
     let result = ask!(CStr::from_ptr(text)).to_string_lossy().into_owned();
     ask!(LLVMDisposeMessage(text));

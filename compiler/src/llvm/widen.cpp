@@ -1,5 +1,6 @@
-// Half floats where the hardware has no arithmetic on them, only conversions from and to floats: `vload_half` and `vstore_half` are all that such
-// programs have, but LLVM narrows what is computed between the two, and makes operations on signs of what is done to the bits.
+// Half floats where the hardware has no arithmetic on them, only conversions from and to floats: Such
+// programs only have `vload_half` and `vstore_half`, but LLVM narrows the arithmetic between the two, and
+// converts bit operations to operations on signs.
 
 #include <llvm-c/Core.h>
 #include <llvm/IR/IRBuilder.h>
@@ -10,12 +11,12 @@
 
 namespace {
 
-// The bit of the sign.
+// The sign bit.
 constexpr uint64_t SIGN = 0x8000;
 
 bool is_half(llvm::Type *type) { return type->getScalarType()->isHalfTy(); }
 
-// A type with another element, as long a vector if it is one.
+// The type with another element type: a scalar, or a vector of the same length.
 llvm::Type *with_element(llvm::Type *type, llvm::Type *element) {
   auto *vector = llvm::dyn_cast<llvm::VectorType>(type);
   return vector ? llvm::VectorType::get(element, vector->getElementCount()) : element;
@@ -26,8 +27,9 @@ llvm::Intrinsic::ID intrinsic(const llvm::Instruction &instruction) {
   return call ? call->getIntrinsicID() : llvm::Intrinsic::not_intrinsic;
 }
 
-// Does an instruction compute with half floats? It does not if it moves them, converts them from or to other floats, which the hardware does
-// in one step and with the right rounding, looks at their bits, or calls a function of ours.
+// Whether an instruction is arithmetic on half floats. Not if it moves them, converts them from or to other
+// floats, which the hardware does in one correctly rounded step, accesses their bits, or calls one of our
+// functions.
 bool computes(const llvm::Instruction &instruction) {
   if (!is_half(instruction.getType()) && llvm::none_of(instruction.operand_values(), [](auto *value) { return is_half(value->getType()); })) {
     return false;
@@ -54,7 +56,7 @@ bool computes(const llvm::Instruction &instruction) {
   }
 }
 
-// What only concerns the sign, on the bits: even a signalling NaN stays what it is. Null for everything else.
+// Lowers operations on the sign to bit operations, which keep signalling NaNs. Null for everything else.
 llvm::Value *sign_operation(llvm::IRBuilder<> &builder, llvm::Instruction &instruction) {
   llvm::Type *bits = with_element(instruction.getType(), builder.getInt16Ty());
   auto operand = [&](unsigned index) { return builder.CreateBitCast(instruction.getOperand(index), bits); };
@@ -72,8 +74,9 @@ llvm::Value *sign_operation(llvm::IRBuilder<> &builder, llvm::Instruction &instr
   return builder.CreateBitCast(result, instruction.getType());
 }
 
-// The same operation in a wider type, and its result as a half float. Floats have more than twice a half float's digits, so that sums, products, quotients and
-// square roots are rounded to half floats as if they had been exact; integers that are half floats are floats. A product and a sum in one need doubles.
+// The same operation in a wider type, with its result rounded to a half float. Floats have more than twice a
+// half float's digits, so that double rounding is correct for sums, products, quotients and square roots.
+// Fused multiply-add needs doubles.
 llvm::Value *widened(llvm::IRBuilder<> &builder, llvm::Instruction &instruction) {
   auto id = intrinsic(instruction);
   bool sum_of_product = id == llvm::Intrinsic::fma || id == llvm::Intrinsic::fmuladd;
@@ -104,7 +107,7 @@ llvm::Value *widened(llvm::IRBuilder<> &builder, llvm::Instruction &instruction)
 
 extern "C" {
 
-// Computes nothing in half floats any more. LLVM's passes that narrow must not run behind this.
+// Widens all arithmetic on half floats. LLVM passes that narrow operations must not run after this.
 void gencl_widen_halves(LLVMModuleRef module) {
   for (llvm::Function &function : *llvm::unwrap(module)) {
     llvm::SmallVector<llvm::Instruction *> found;

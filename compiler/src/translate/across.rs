@@ -1,15 +1,15 @@
-//! Functions of the library across the lanes of a thread, and the local memory of those of a whole
-//! work-group.
+//! Cross-lane functions of the library, and the local memory of work-group functions.
 
 use super::Failure;
-use super::function::{Regs, Translator};
+use super::translator::{Regs, Translator};
 use crate::ir::{CrossLane, Family, GroupOp, Input, Instruction, Op, Reg, Space, Type};
 use crate::llvm::view::Value;
 
-/// Bytes for the functions of a work-group: a quadword for each of the 64 threads that a group has at most.
+/// Size of the memory for work-group functions in bytes: a quadword for each of at most 64 threads of a
+/// group.
 const GROUP_MEMORY: u32 = 64 * 8;
 
-/// Inputs that functions without arguments give.
+/// Inputs that functions without arguments return.
 const INPUTS: &[(&str, Input)] =
     &[("simd_width", Input::SimdWidth), ("lane_id", Input::LaneId), ("sub_group_id", Input::SubgroupId)];
 
@@ -26,7 +26,7 @@ fn together(name: &str) -> Option<CrossLane> {
 }
 
 impl<'m> Translator<'_, 'm> {
-    /// A function by its name without `__gencl_`; none when it is not one of these.
+    /// Translates a function, given its name without `__gencl_`; `None` when it is not a cross-lane function.
     pub fn across_lanes(&mut self, name: &str, arguments: &[Value<'m>]) -> Result<Option<Regs>, Failure> {
         if let Some(&(_, input)) = INPUTS.iter().find(|(known, _)| *known == name) {
             let value = if input == Input::LaneId {
@@ -64,7 +64,7 @@ impl<'m> Translator<'_, 'm> {
         result
     }
 
-    /// The address of the lock, which all work-items set to 0 before anything else.
+    /// The address of the lock in local memory, which the prologue sets to 0.
     fn local_lock(&mut self) -> Reg {
         let place = match self.local_lock {
             Some(place) => place,
@@ -86,7 +86,7 @@ impl<'m> Translator<'_, 'm> {
         self.immediate(Type::U32, place.into())
     }
 
-    /// The address of the memory for functions of the work-group, which all of them share.
+    /// The address of the local memory that all work-group functions share.
     fn group_memory(&mut self) -> Reg {
         let place = match self.group_memory {
             Some(place) => place,

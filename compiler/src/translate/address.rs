@@ -1,21 +1,22 @@
 //! Addresses: variables, allocas and `getelementptr`.
 
-use gencl_program::{Image, PushSource};
+use gencl_program::{DataSection, PushSource};
 
 use super::Failure;
-use super::function::Translator;
+use super::element_pointer::{Index, Indices, indices};
 use super::offset::without_constant;
+use super::translator::Translator;
 use super::types::{Scalar, address_space, scalar};
 use crate::ir::{BinaryOp, Input, Reg, Space, Type};
 use crate::llvm::prepare::ARGUMENT_PREFIX;
-use crate::llvm::view::{Module, Opcode, TypeKind, Value, ValueKind};
+use crate::llvm::view::{Opcode, TypeKind, Value, ValueKind};
 
 impl<'m> Translator<'_, 'm> {
-    /// The space that a pointer points to.
+    /// The address space of a pointer.
     pub fn space(&self, pointer: Value<'m>) -> Result<Space, Failure> {
         match scalar(self.module, pointer.ty())? {
             Scalar::Pointer(space, _) => Ok(space),
-            _ => Err(Failure::new(format!("{} is no pointer", pointer.text()))),
+            _ => Err(Failure::new(format!("{} is not a pointer", pointer.text()))),
         }
     }
 
@@ -28,10 +29,10 @@ impl<'m> Translator<'_, 'm> {
             space @ (Space::Constant | Space::Global) => match argument_number(variable) {
                 Some(argument) => Ok(self.argument_address(argument)),
                 None => {
-                    let (image, place) = self.variables.place(self.module, variable)?;
-                    let source = match image {
-                        Image::Constants => PushSource::ConstantBase,
-                        Image::Variables => PushSource::VariableBase,
+                    let (section, place) = self.variables.place(self.module, variable)?;
+                    let source = match section {
+                        DataSection::Constants => PushSource::ConstantBase,
+                        DataSection::Variables => PushSource::VariableBase,
                     };
                     let base = self.input(Input::Push(source), self.pointers.address(space).family());
                     Ok(self.offset(space, base, place.into()))
@@ -71,7 +72,7 @@ impl<'m> Translator<'_, 'm> {
         place
     }
 
-    /// Gives an alloca its place in private memory.
+    /// Allocates an alloca in private memory.
     pub fn alloca(&mut self, instruction: Value<'m>) -> Result<Reg, Failure> {
         let ty = instruction.allocated_type();
         let count = instruction.operand(0).integer().unwrap_or(u64::MAX);
@@ -99,7 +100,7 @@ impl<'m> Translator<'_, 'm> {
         if matches!(instruction.ty().kind(), TypeKind::Vector(..)) {
             return Err(Failure::new("vectors of pointers are not supported"));
         }
-        // A generic address is computed like a global one, its tag stays.
+        // A generic address is computed like a global one, which keeps its tag.
         let space = match scalar(self.module, instruction.ty())? {
             Scalar::Generic => Space::Global,
             _ => self.space(instruction)?,
@@ -162,7 +163,8 @@ impl<'m> Translator<'_, 'm> {
         indices(self.module, instruction)
     }
 
-    /// The by-value argument that a pointer points into at a place that is known, and this place in bytes.
+    /// For a pointer at a constant offset in a by-value argument: the argument's index, and the offset in
+    /// bytes.
     pub fn argument_place(&self, pointer: Value<'m>) -> Option<(u32, u32)> {
         let mut pointer = pointer;
         let mut place = 0i64;
@@ -186,52 +188,7 @@ impl<'m> Translator<'_, 'm> {
     }
 }
 
-/// The indices of a `getelementptr`, each with the bytes that one step of it takes.
-pub fn indices<'m>(module: Module<'m>, instruction: Value<'m>) -> Result<Indices<'m>, Failure> {
-    let mut ty = instruction.source_element_type();
-    let mut result = Vec::new();
-    for (position, index) in instruction.operands().into_iter().skip(1).enumerate() {
-        if position == 0 {
-            result.push((Index::of(index), module.size_of(ty)));
-            continue;
-        }
-        match ty.kind() {
-            TypeKind::Struct(_) => {
-                let field = index.integer().ok_or_else(|| Failure::new("a structure's field is computed"))?;
-                let offset = module.field_offset(ty, field as u32);
-                result.push((Index::Constant(offset as i64), 1));
-                ty = ty.field(field as u32);
-            }
-            TypeKind::Array(_, element) | TypeKind::Vector(_, element) => {
-                result.push((Index::of(index), module.size_of(element)));
-                ty = element;
-            }
-            _ => return Err(Failure::new(format!("an index into {}", ty.text()))),
-        }
-    }
-    Ok(result)
-}
-
-/// An index of a `getelementptr`.
-pub enum Index<'m> {
-    Constant(i64),
-    Value(Value<'m>),
-}
-
-impl<'m> Index<'m> {
-    fn of(value: Value<'m>) -> Self {
-        match value.signed_integer() {
-            Some(number) => Index::Constant(number),
-            None if value.kind() == ValueKind::Zero => Index::Constant(0),
-            None => Index::Value(value),
-        }
-    }
-}
-
-/// Indices, each with the bytes that one step of it takes.
-type Indices<'m> = Vec<(Index<'m>, u64)>;
-
-/// The number of the by-value argument that a variable stands for.
+/// The index of the by-value argument that a variable represents.
 fn argument_number(variable: Value) -> Option<u32> {
     let name = variable.name();
     let (number, _) = name.strip_prefix(ARGUMENT_PREFIX)?.split_once('.')?;

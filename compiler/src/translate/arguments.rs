@@ -3,7 +3,7 @@
 use gencl_program::options::FLOAT_DENORMALS;
 use gencl_program::{Access, Argument, ArgumentKind, PushSource};
 
-use super::function::{Regs, Translator};
+use super::translator::{Regs, Translator};
 use super::types::{Scalar, layout};
 use super::{Failure, types};
 use crate::ir::{Input, Space};
@@ -12,11 +12,11 @@ use crate::llvm::view::{Metadata, TypeKind, Value};
 /// Bits of `CL_KERNEL_ARG_TYPE_QUALIFIER`, by the words of the metadata.
 const QUALIFIERS: &[(&str, u32)] = &[("const", 1), ("restrict", 2), ("volatile", 4), ("pipe", 8)];
 
-/// Fills in what the launch has to know of the kernel: arguments and attributes.
+/// Fills in the kernel's metadata for the launch: arguments and attributes.
 pub fn describe(translator: &mut Translator) -> Result<(), Failure> {
     let kernel = translator.kernel;
     let strings = |kind| kernel.metadata(kind).map(Metadata::strings).unwrap_or_default();
-    // Clang leaves the names out unless `-cl-kernel-arg-info` asks for them.
+    // Clang omits the names without `-cl-kernel-arg-info`.
     let (names, types) = (strings("kernel_arg_name"), strings("kernel_arg_type"));
     translator.function.kernel.argument_information = kernel.metadata("kernel_arg_name").is_some();
     let (qualifiers, accesses) = (strings("kernel_arg_type_qual"), strings("kernel_arg_access_qual"));
@@ -26,7 +26,7 @@ pub fn describe(translator: &mut Translator) -> Result<(), Failure> {
     for (index, parameter) in kernel.parameters().into_iter().enumerate() {
         let mut argument = shape(translator, index as u32, parameter, &at(&types, index))
             .map_err(|failure| Failure::new(format!("argument {}: {}", index + 1, failure.message)))?;
-        // Without them, messages call an argument as LLVM does.
+        // Without them, messages use LLVM's names of arguments.
         argument.name = names.get(index).cloned().unwrap_or_else(|| parameter.name());
         argument.type_name = at(&types, index);
         let words = at(&qualifiers, index);
@@ -46,7 +46,7 @@ pub fn describe(translator: &mut Translator) -> Result<(), Failure> {
     attributes(translator)
 }
 
-/// Kind, size and alignment of an argument whose type the source calls `type_name`.
+/// Kind, size and alignment of an argument whose type is `type_name` in the source.
 fn shape<'m>(
     translator: &Translator<'_, 'm>,
     index: u32,
@@ -63,8 +63,7 @@ fn shape<'m>(
             Space::Local => (ArgumentKind::LocalPointer, 8, pointee_alignment(translator, index)),
             Space::Private => return Err(Failure::new("a private pointer cannot be an argument")),
         },
-        // What is done with them is in functions that there are not; a kernel that leaves them alone may have
-        // them.
+        // The functions that use them are not supported, but a kernel may have such arguments.
         (None, TypeKind::Target) if type_name == "sampler_t" => (ArgumentKind::Sampler, 8, 8),
         (None, TypeKind::Target) if type_name.starts_with("image") => (ArgumentKind::Image, 8, 8),
         (None, TypeKind::Target) => return Err(Failure::new("pipes are not supported")),
@@ -87,11 +86,11 @@ fn shape<'m>(
     })
 }
 
-/// Alignment of what a `__local` argument points to; for the biggest type when it is not known.
+/// Alignment of the memory of a `__local` argument; that of the largest type when it is not known.
 fn pointee_alignment(translator: &Translator, index: u32) -> u32 {
     match translator.kernel.parameter_alignment(index) {
         0 => 128,
-        // The argument may be cast to vectors of its elements: sixteen of them are the most.
+        // The argument may be cast to vectors of its elements, of at most 16.
         known => known.max(16),
     }
 }
@@ -123,7 +122,7 @@ fn attributes(translator: &mut Translator) -> Result<(), Failure> {
     Ok(())
 }
 
-/// `vec_type_hint(float4)`: the metadata holds an undefined value of the type, and whether it is signed.
+/// `vec_type_hint(float4)`, from metadata with an undefined value of the type, and whether it is signed.
 fn vector_hint(hint: Metadata) -> Option<String> {
     let operands = hint.operands();
     let (count, element) = match operands.first()?.ty().kind() {

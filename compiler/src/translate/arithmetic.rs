@@ -1,18 +1,18 @@
-//! Arithmetic, element by element.
+//! Translation of arithmetic, element by element.
 
 use super::Failure;
-use super::function::{Regs, Translator};
+use super::translator::{Regs, Translator};
 use super::types::Scalar;
 use crate::ir::{BinaryOp, Reg, Type, UnaryOp};
 use crate::llvm::view::{Opcode, Value};
 
-/// What an opcode becomes.
+/// The kind of IR operation of an opcode.
 enum Kind {
-    /// The same bits whether signed or not, and whatever stands above the value's width.
+    /// The result does not depend on signedness or on bits above the value's width.
     Bits(BinaryOp),
-    /// Depends on the bits above the value's width, as unsigned or signed.
+    /// The operands must be extended above the value's width, as unsigned or signed.
     Extended { op: BinaryOp, signed: bool },
-    /// A division: in 32 bits at least.
+    /// A division, in at least 32 bits.
     Division { op: BinaryOp, signed: bool },
     /// Shift left.
     Shift,

@@ -1,13 +1,14 @@
-//! Functions that the library declares and the compiler knows: `__gencl_*` of `library/gencl.h`.
+//! Intrinsics of the library, which it declares and the compiler translates: `__gencl_*` of
+//! `library/gencl.h`.
 
 use gencl_program::PushSource;
 
 use super::Failure;
-use super::function::{Regs, Translator};
+use super::translator::{Regs, Translator};
 use crate::conversion::Conversion;
 use crate::ir::{BinaryOp, Family, Input, Op, Space, Type, UnaryOp};
 use crate::llvm::prepare::MAKE_SAMPLER;
-use crate::llvm::view::{Value, ValueKind};
+use crate::llvm::view::Value;
 
 /// `CLK_LOCAL_MEM_FENCE` and `CLK_GLOBAL_MEM_FENCE`.
 const LOCAL_FENCE: u64 = 1;
@@ -42,10 +43,9 @@ const BINARY: &[(&str, BinaryOp)] = &[("pow", BinaryOp::Pow), ("divide", BinaryO
 impl<'m> Translator<'_, 'm> {
     /// A call.
     pub fn call(&mut self, instruction: Value<'m>) -> Result<Regs, Failure> {
-        let callee = instruction.callee();
-        if callee.kind() != ValueKind::Function {
+        let Some(callee) = instruction.callee() else {
             return Err(Failure::new("calls by pointer and inline assembly are not supported"));
-        }
+        };
         let name = callee.name();
         if let Some(name) = name.strip_prefix("llvm.") {
             return self.intrinsic(name, instruction);
@@ -56,7 +56,7 @@ impl<'m> Translator<'_, 'm> {
         if let Some(conversion) = Conversion::parse(&name).filter(|_| callee.is_declaration()) {
             return self.each(instruction, |this, _, operands| Ok(this.converted(conversion, operands[0])));
         }
-        if name.as_bytes() == MAKE_SAMPLER.to_bytes() {
+        if name == MAKE_SAMPLER {
             // Those that use it look for what it is made of.
             return Ok(Regs::new());
         }
@@ -111,7 +111,7 @@ impl<'m> Translator<'_, 'm> {
             )),
             "work_dim" => Ok(Regs::from_elem(self.input(Input::Push(PushSource::WorkDim), Family::Dword), 1)),
             "barrier" | "sub_group_barrier" | "fence" => {
-                // Flags that are computed: both, to be safe.
+                // If the flags are not constant, assume both.
                 let flags = arguments[0].integer().unwrap_or(LOCAL_FENCE | GLOBAL_FENCE);
                 let (local, global) = (flags & LOCAL_FENCE != 0, flags & GLOBAL_FENCE != 0);
                 let barrier = name == "barrier";
@@ -124,7 +124,7 @@ impl<'m> Translator<'_, 'm> {
                 self.function.kernel.barrier |= barrier;
                 Ok(Regs::new())
             }
-            _ => Err(Failure::new(format!("__gencl_{name} is not known"))),
+            _ => Err(Failure::new(format!("__gencl_{name} does not exist"))),
         }
     }
 }

@@ -1,15 +1,15 @@
 //! `memcpy`, `memmove` and `memset`.
 
 use super::Failure;
-use super::function::{Regs, Translator};
+use super::translator::{Regs, Translator};
 use super::types::{Layout, Scalar};
 use crate::ir::{BinaryOp, Condition, Op, Reg, Space, Type, UnaryOp};
 use crate::llvm::view::Value;
 
-/// Most steps of a copy that are written out; longer ones become a loop.
-const MOST_STEPS: u64 = 16;
+/// Maximum number of steps of a copy that is unrolled; longer ones become a loop.
+const MAX_UNROLLED_STEPS: u64 = 16;
 
-/// Bytes of one step of a copy whose addresses are aligned well enough.
+/// Bytes of one step of a copy with sufficiently aligned addresses.
 const STEP: u64 = 16;
 
 impl<'m> Translator<'_, 'm> {
@@ -19,9 +19,9 @@ impl<'m> Translator<'_, 'm> {
         let align = instruction.call_alignment(0).min(instruction.call_alignment(1)).min(STEP as u32);
         let spaces = (self.space(target)?, self.space(source)?);
         let known = length.integer();
-        let short = known.is_some_and(|length| length <= STEP * MOST_STEPS);
+        let short = known.is_some_and(|length| length <= STEP * MAX_UNROLLED_STEPS);
         if overlap && !short && spaces.0 == spaces.1 {
-            return Err(Failure::new("a memmove of computed length is not supported"));
+            return Err(Failure::new("a memmove whose length is not constant is not supported"));
         }
         let addresses = (self.one(target)?, self.one(source)?);
         let Some(length) = known else {
@@ -35,7 +35,7 @@ impl<'m> Translator<'_, 'm> {
             return Ok(Regs::new());
         };
         let step = STEP;
-        if length / step > MOST_STEPS {
+        if length / step > MAX_UNROLLED_STEPS {
             let whole = length / step * step;
             let end = self.immediate(Type::U32, whole);
             self.each_step(end, step, |this, offset| {
@@ -52,7 +52,7 @@ impl<'m> Translator<'_, 'm> {
             }
             return Ok(Regs::new());
         }
-        // Everything is loaded before anything is stored: that is right for areas that overlap, too.
+        // All loads precede all stores, which is also correct for overlapping areas.
         let layout = chunk(length as u32, align);
         if overlap {
             let all = self.load(spaces.1, addresses.1, align, &layout);
@@ -86,7 +86,7 @@ impl<'m> Translator<'_, 'm> {
         let fill = |layout: &Layout| -> Regs {
             layout.iter().map(|(scalar, _)| if scalar.bits() == 8 { bytes[0] } else { word }).collect()
         };
-        let whole = if length / STEP > MOST_STEPS { length / STEP * STEP } else { 0 };
+        let whole = if length / STEP > MAX_UNROLLED_STEPS { length / STEP * STEP } else { 0 };
         if whole != 0 {
             let end = self.immediate(Type::U32, whole);
             let values = fill(&dwords(STEP as u32));
@@ -141,7 +141,7 @@ impl<'m> Translator<'_, 'm> {
     }
 }
 
-/// A run of bytes as integers that an address of this alignment can hold.
+/// Bytes as integers whose size fits the alignment of the address.
 fn chunk(bytes: u32, align: u32) -> Layout {
     let unit = align.clamp(1, 4);
     let mut layout = Layout::new();
@@ -157,7 +157,7 @@ fn chunk(bytes: u32, align: u32) -> Layout {
     layout
 }
 
-/// A run of bytes as dwords, then bytes.
+/// Bytes as dwords, followed by the remaining bytes.
 fn dwords(bytes: u32) -> Layout {
     let whole = bytes / 4 * 4;
     let dwords = (0..whole).step_by(4).map(|at| (Scalar::Integer(32), at));

@@ -1,7 +1,7 @@
 //! Comparisons.
 
 use super::Failure;
-use super::function::{Regs, Translator};
+use super::translator::{Regs, Translator};
 use super::types::Scalar;
 use crate::ir::{BinaryOp, Condition, Reg, Type, UnaryOp};
 use crate::llvm::view::{IntPredicate, RealPredicate, Value};
@@ -85,7 +85,7 @@ impl<'m> Translator<'_, 'm> {
         Ok(result)
     }
 
-    /// The comparisons of the IR are ordered, but for `NotEqual`: others are made of these.
+    /// The IR's comparisons are ordered, except `NotEqual`; the others are composed of these.
     fn compare_floats(&mut self, predicate: RealPredicate, ty: Type, a: Reg, b: Reg) -> Reg {
         use RealPredicate as P;
         let negated = |this: &mut Self, condition| {

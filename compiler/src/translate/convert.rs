@@ -1,7 +1,7 @@
 //! Conversions.
 
 use super::Failure;
-use super::function::{Regs, Translator};
+use super::translator::{Regs, Translator};
 use super::types::{Scalar, signed, unsigned_of};
 use crate::ir::{BinaryOp, Condition, Reg, Space, Type, UnaryOp};
 use crate::llvm::view::{Opcode, Value, ValueKind};
@@ -83,8 +83,8 @@ impl<'m> Translator<'_, 'm> {
         })
     }
 
-    /// A pointer as one of another address space. A generic pointer is told by its upper three bits, as
-    /// `library/generic20.cl` has it. `object`: the pointer is known not to be null.
+    /// Casts a pointer to another address space. A generic pointer has a tag in its upper three bits, as in
+    /// `library/generic20.cl`. `object`: the pointer is known not to be null.
     fn space_cast(&mut self, from: Scalar, to: Scalar, register: Reg, object: bool) -> Reg {
         let generic = match from {
             Scalar::Pointer(space @ (Space::Private | Space::Local), _) if from != to => {
@@ -109,7 +109,7 @@ impl<'m> Translator<'_, 'm> {
         }
     }
 
-    /// The same bits as another type: elements are split or put together, the first in the low bits.
+    /// The same bits as another type: elements are split or concatenated, the first in the low bits.
     pub fn bit_cast(&mut self, value: Value<'m>) -> Result<Regs, Failure> {
         let (from, to) = (self.scalars(value.operand(0))?, self.scalars(value)?);
         let source = self.value(value.operand(0))?;
@@ -160,7 +160,7 @@ impl<'m> Translator<'_, 'm> {
         }
     }
 
-    /// Registers put side by side.
+    /// Concatenates registers.
     fn joined(&mut self, group: &[Reg], from: Scalar, to: Scalar) -> Reg {
         let ty = to.unsigned();
         let mut result = None;
@@ -179,8 +179,7 @@ impl<'m> Translator<'_, 'm> {
         result.unwrap_or_else(|| self.immediate(ty, 0))
     }
 
-    /// Bits put together from pieces of `piece` bits, low ones first; fewer bits than the result has stay
-    /// zero.
+    /// Concatenates pieces of `piece` bits, low ones first, and zero-extends the result.
     pub fn assemble(&mut self, pieces: &[Reg], piece: u32, to: Type) -> Reg {
         self.joined(pieces, Scalar::Integer(piece), Scalar::Integer(to.bits()))
     }
@@ -191,13 +190,13 @@ impl<'m> Translator<'_, 'm> {
         (0..count).map(|i| self.part(register, from, to, i * piece)).collect()
     }
 
-    /// -1 where the integer is negative, else 0.
+    /// -1 if the integer is negative, else 0.
     pub fn sign_mask(&mut self, ty: Type, register: Reg) -> Reg {
         self.binary_constant(BinaryOp::Shr, signed(ty), register, (ty.bits() - 1).into())
     }
 }
 
-/// Does a pointer point into a variable, by constant or computed indices?
+/// Whether a pointer points into a variable.
 fn is_object(pointer: Value) -> bool {
     match pointer.kind() {
         ValueKind::GlobalVariable => true,

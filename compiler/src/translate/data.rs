@@ -1,24 +1,25 @@
-//! Program-scope variables: images that all kernels share.
+//! Program-scope variables: data sections that all kernels of a program share.
 
 use rustc_hash::FxHashMap;
 
-use gencl_program::{Data, Image, Relocation};
+use gencl_program::{Data, DataSection, Relocation};
 
+use super::element_pointer::{Index, indices};
 use super::types::{Scalar, address_space, layout};
 use super::{Failure, types};
 use crate::ir::Space;
 use crate::llvm::view::{Module, Opcode, Type, TypeKind, Value, ValueKind};
 
-/// The images as they grow: each variable is placed when it is first used.
+/// The data sections under construction: a variable is allocated at its first use.
 #[derive(Default)]
 pub struct Variables<'m> {
-    places: FxHashMap<Value<'m>, (Image, u32)>,
+    places: FxHashMap<Value<'m>, (DataSection, u32)>,
     data: Data,
 }
 
 impl<'m> Variables<'m> {
-    /// The image that a variable is in, and where, in bytes from its beginning.
-    pub fn place(&mut self, module: Module<'m>, variable: Value<'m>) -> Result<(Image, u32), Failure> {
+    /// The section of a variable, and its offset in bytes.
+    pub fn place(&mut self, module: Module<'m>, variable: Value<'m>) -> Result<(DataSection, u32), Failure> {
         if let Some(&place) = self.places.get(&variable) {
             return Ok(place);
         }
@@ -26,42 +27,42 @@ impl<'m> Variables<'m> {
         let initializer = variable
             .initializer()
             .ok_or_else(|| Failure::new(format!("the variable {name} is declared, but not defined")))?;
-        let image = image_of(variable)?;
+        let section = section_of(variable)?;
         let ty = variable.value_type();
         let align = variable.global_alignment().max(module.align_of(ty)).max(4) as usize;
-        let bytes = self.bytes(image);
+        let bytes = self.bytes(section);
         let begin = bytes.len().next_multiple_of(align);
         let size = module.size_of(ty);
         let place = u32::try_from(begin as u64 + size)
             .map(|_| begin as u32)
             .map_err(|_| Failure::new("more than 4 GB of program-scope variables"))?;
         bytes.resize(begin + size as usize, 0);
-        // Before its contents, which may point to it.
-        self.places.insert(variable, (image, place));
-        self.write(module, initializer, (image, begin))
+        // Inserted before its contents are written, which may point to it.
+        self.places.insert(variable, (section, place));
+        self.write(module, initializer, (section, begin))
             .map_err(|failure| Failure::new(format!("variable {name}: {}", failure.message)))?;
-        Ok((image, place))
+        Ok((section, place))
     }
 
-    fn bytes(&mut self, image: Image) -> &mut Vec<u8> {
-        match image {
-            Image::Constants => &mut self.data.constants,
-            Image::Variables => &mut self.data.variables,
+    fn bytes(&mut self, section: DataSection) -> &mut Vec<u8> {
+        match section {
+            DataSection::Constants => &mut self.data.constants,
+            DataSection::Variables => &mut self.data.variables,
         }
     }
 
-    /// The finished images.
+    /// The finished sections.
     pub fn finish(mut self) -> Data {
         self.data.relocations.sort_unstable();
         self.data
     }
 
-    /// Writes a constant as it stands in memory, where zeros are.
+    /// Writes the bytes of a constant, over zeros.
     fn write(
         &mut self,
         module: Module<'m>,
         value: Value<'m>,
-        (image, begin): (Image, usize),
+        (section, begin): (DataSection, usize),
     ) -> Result<(), Failure> {
         match value.kind() {
             ValueKind::Zero | ValueKind::Undefined => Ok(()),
@@ -69,13 +70,13 @@ impl<'m> Variables<'m> {
                 let size = module.store_size_of(value.ty()) as usize;
                 let little_endian = scalar_bits(module, value)?.to_le_bytes();
                 let copied = size.min(8);
-                self.bytes(image)[begin..begin + copied].copy_from_slice(&little_endian[..copied]);
+                self.bytes(section)[begin..begin + copied].copy_from_slice(&little_endian[..copied]);
                 Ok(())
             }
             ValueKind::ConstantAggregate => {
                 for (index, place) in (0..).zip(element_places(module, value.ty())?) {
                     let element = value.element(index).ok_or_else(|| unsupported(value))?;
-                    self.write(module, element, (image, begin + place))?;
+                    self.write(module, element, (section, begin + place))?;
                 }
                 Ok(())
             }
@@ -88,16 +89,16 @@ impl<'m> Variables<'m> {
                     (Some(variable), addend) => {
                         let (target, place) = self.place(module, variable)?;
                         let addend = addend.wrapping_add(place.into());
-                        // The kernel driver relocates dwords that are aligned.
+                        // The kernel driver relocates only aligned dwords.
                         if size == 4 && !begin.is_multiple_of(4) {
                             return Err(unsupported(value));
                         }
                         let offset = begin as u64;
-                        self.data.relocations.push(Relocation { image, offset, size, target, addend });
+                        self.data.relocations.push(Relocation { section, offset, size, target, addend });
                     }
                     (None, number) => {
                         let bytes = &number.to_le_bytes()[..size as usize];
-                        self.bytes(image)[begin..begin + bytes.len()].copy_from_slice(bytes);
+                        self.bytes(section)[begin..begin + bytes.len()].copy_from_slice(bytes);
                     }
                 }
                 Ok(())
@@ -107,18 +108,17 @@ impl<'m> Variables<'m> {
     }
 }
 
-/// Where a variable lives, by its address space.
-fn image_of(variable: Value) -> Result<Image, Failure> {
+/// The section of a variable, from its address space.
+fn section_of(variable: Value) -> Result<DataSection, Failure> {
     let TypeKind::Pointer(number) = variable.ty().kind() else { return Err(unsupported(variable)) };
     match address_space(number)? {
-        Space::Constant => Ok(Image::Constants),
-        Space::Global => Ok(Image::Variables),
+        Space::Constant => Ok(DataSection::Constants),
+        Space::Global => Ok(DataSection::Variables),
         Space::Local | Space::Private => Err(Failure::new(format!("the address of {}", variable.name()))),
     }
 }
 
-/// A constant address as a variable and a number of bytes to add; no variable for a number that was made a
-/// pointer.
+/// A constant address as a variable and an offset in bytes; no variable for an integer cast to a pointer.
 fn constant_address<'m>(module: Module<'m>, value: Value<'m>) -> Result<(Option<Value<'m>>, i64), Failure> {
     match value.kind() {
         ValueKind::GlobalVariable => Ok((Some(value), 0)),
@@ -130,8 +130,8 @@ fn constant_address<'m>(module: Module<'m>, value: Value<'m>) -> Result<(Option<
             }
             Opcode::LLVMGetElementPtr => {
                 let (variable, mut addend) = constant_address(module, value.operand(0))?;
-                for (index, scale) in super::address::indices(module, value)? {
-                    let super::address::Index::Constant(number) = index else {
+                for (index, scale) in indices(module, value)? {
+                    let Index::Constant(number) = index else {
                         return Err(unsupported(value));
                     };
                     addend = addend.wrapping_add(number.wrapping_mul(scale as i64));
@@ -165,7 +165,7 @@ pub fn scalar_bits(module: Module, value: Value) -> Result<u64, Failure> {
     }
 }
 
-/// Where the elements of an array, vector or structure stand.
+/// The offsets of the elements of an array, vector or structure in bytes.
 fn element_places<'m>(module: Module<'m>, ty: Type<'m>) -> Result<Vec<usize>, Failure> {
     Ok(match ty.kind() {
         TypeKind::Array(count, element) => {

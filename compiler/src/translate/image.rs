@@ -6,12 +6,12 @@
 use gencl_program::{ArgumentKind, ImageProperty, PushSource, SamplerSource};
 
 use super::Failure;
-use super::function::{Regs, Translator};
+use super::translator::{Regs, Translator};
 use crate::ir::image::CHANNELS;
 use crate::ir::names::property_from_name;
 use crate::ir::{Family, ImageAccess, ImageOp, Input, Op, Type};
 use crate::llvm::prepare::MAKE_SAMPLER;
-use crate::llvm::view::{Opcode, Value, ValueKind};
+use crate::llvm::view::{Value, ValueKind};
 
 impl<'m> Translator<'_, 'm> {
     /// A function by its name without `__gencl_image_`: `sample_f32__image2d_t`. What is behind the two underscores tells
@@ -68,8 +68,7 @@ impl<'m> Translator<'_, 'm> {
     }
 }
 
-/// Is it a call of clang's function that makes a sampler of a constant?
+/// Whether it is a call of clang's function that makes a sampler of a constant.
 fn makes_sampler(instruction: Value) -> bool {
-    instruction.opcode() == Opcode::LLVMCall
-        && instruction.callee().name().as_bytes() == MAKE_SAMPLER.to_bytes()
+    instruction.callee().is_some_and(|callee| callee.name() == MAKE_SAMPLER)
 }

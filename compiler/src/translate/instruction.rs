@@ -1,14 +1,13 @@
-//! Instructions by opcode, and those that only move values.
+//! Translation of instructions by opcode, and of those that only move values.
 
 use super::Failure;
-use super::function::{Regs, Translator};
-use super::types::{Scalar, layout};
-use super::wide::pieces;
+use super::translator::{Regs, Translator};
+use super::types::{Scalar, layout, pieces};
 use crate::ir::{BinaryOp, Condition, Op, Type};
 use crate::llvm::view::{Opcode, Value};
 
 impl<'m> Translator<'_, 'm> {
-    /// Translates an instruction that is no terminator and no phi.
+    /// Translates an instruction that is neither a terminator nor a phi.
     pub fn instruction(&mut self, instruction: Value<'m>) -> Result<(), Failure> {
         if instruction.opcode() == Opcode::LLVMCall && pieces(instruction.ty()).is_some() {
             return Err(Failure::new(format!("{} is not supported", instruction.text())));
@@ -30,7 +29,7 @@ impl<'m> Translator<'_, 'm> {
         Ok(())
     }
 
-    /// Translates what can be an instruction or a constant expression.
+    /// Translates an instruction or a constant expression.
     pub fn expression(&mut self, value: Value<'m>) -> Result<Regs, Failure> {
         use Opcode::{
             LLVMAShr, LLVMAdd, LLVMAddrSpaceCast, LLVMAnd, LLVMBitCast, LLVMExtractElement, LLVMExtractValue,
@@ -98,7 +97,7 @@ impl<'m> Translator<'_, 'm> {
             let register = vector.get(index as usize).copied();
             return Ok(Regs::from_elem(register.unwrap_or(vector[0]), 1));
         }
-        // An index that is computed: one after the other is compared.
+        // A dynamic index is compared with that of each element.
         let (index, ty) = self.vector_index(value.operand(1))?;
         let mut result = vector[0];
         for (i, &element) in vector.iter().enumerate().skip(1) {
@@ -129,7 +128,7 @@ impl<'m> Translator<'_, 'm> {
         Ok(result)
     }
 
-    /// An index into a vector in 32 bits: more are never meant.
+    /// An index into a vector, truncated to 32 bits.
     fn vector_index(&mut self, index: Value<'m>) -> Result<(crate::ir::Reg, Type), Failure> {
         let scalar = super::types::scalar(self.module, index.ty())?;
         let register = self.one(index)?;
@@ -144,7 +143,7 @@ impl<'m> Translator<'_, 'm> {
         Ok(mask.into_iter().map(|place| source[place.unwrap_or(0) as usize]).collect())
     }
 
-    /// Which of an aggregate's registers a field takes that `extractvalue` and `insertvalue` name.
+    /// The range of an aggregate's registers that belong to the field of an `extractvalue` or `insertvalue`.
     fn field_registers(&self, value: Value<'m>, field: Value<'m>) -> Result<(usize, usize), Failure> {
         let mut ty = value.operand(0).ty();
         let mut begin = 0;
@@ -167,12 +166,12 @@ impl<'m> Translator<'_, 'm> {
         Ok((begin, begin + layout(self.module, field.ty())?.len()))
     }
 
-    /// A value of any width as an unsigned integer of another.
+    /// An unsigned integer, truncated or zero-extended to another width.
     pub fn width_changed(&mut self, from: Type, to: Type, register: crate::ir::Reg) -> crate::ir::Reg {
         if from.family() == to.family() { register } else { self.convert(to, from, register) }
     }
 
-    /// An integer of odd width with all bits of its register defined.
+    /// An integer, sign- or zero-extended to its register.
     pub fn extended(&mut self, scalar: Scalar, register: crate::ir::Reg, signed: bool) -> crate::ir::Reg {
         let Scalar::Integer(bits) = scalar else { return register };
         let ty = scalar.unsigned();

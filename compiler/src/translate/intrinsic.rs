@@ -1,12 +1,12 @@
-//! LLVM's intrinsics: floats, and those that mean nothing here.
+//! LLVM's intrinsics on floats, and those without effect.
 
 use super::Failure;
-use super::function::{Regs, Translator};
+use super::translator::{Regs, Translator};
 use super::types::Scalar;
 use crate::ir::{BinaryOp, Condition, Reg, TernaryOp, Type, UnaryOp};
 use crate::llvm::view::Value;
 
-/// Intrinsics without effect on the result: knowledge for LLVM's passes, and debug information.
+/// Intrinsics without effect on the result: hints for LLVM's passes, and debug information.
 const IGNORED: &[&str] = &[
     "assume",
     "lifetime.start",
@@ -43,7 +43,7 @@ const FLOAT_BINARY: &[(&str, BinaryOp)] =
     &[("minnum", BinaryOp::Min), ("maxnum", BinaryOp::Max), ("pow", BinaryOp::Pow)];
 
 impl<'m> Translator<'_, 'm> {
-    /// An intrinsic, by its name without `llvm.`; what follows the operation's name are types.
+    /// Translates an intrinsic, given its name without `llvm.`: the operation, followed by types.
     pub fn intrinsic(&mut self, name: &str, instruction: Value<'m>) -> Result<Regs, Failure> {
         let is = |known: &str| {
             name.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -103,8 +103,7 @@ impl<'m> Translator<'_, 'm> {
         self.integer_intrinsic(name, instruction)
     }
 
-    /// Does something for each element of the result, with the same elements of all arguments; an argument
-    /// that is no vector counts for all elements.
+    /// Translates an operation element by element; an argument that is not a vector is used for all elements.
     pub fn each(
         &mut self,
         instruction: Value<'m>,
@@ -157,13 +156,13 @@ impl<'m> Translator<'_, 'm> {
         self.select(ty, a_is_nan, a, or_b)
     }
 
-    /// Is a float in one of the classes of LLVM's mask?
+    /// Whether a float is in one of the classes of LLVM's mask.
     fn float_class(&mut self, scalar: Scalar, x: Reg, mask: u64) -> Result<Reg, Failure> {
         let (ty, digits) = match scalar {
             Scalar::Half => (Type::U16, 10),
             Scalar::Float => (Type::U32, 23),
             Scalar::Double => (Type::U64, 52),
-            _ => return Err(Failure::new("classes of something that is no float")),
+            _ => return Err(Failure::new("a class test of a value that is not a float")),
         };
         // First and last bit pattern of each class: signalling NaN, quiet NaN, -inf, negative normal,
         // subnormal, zero, positive zero, subnormal, normal, +inf. NaNs have two ranges, one for each sign.

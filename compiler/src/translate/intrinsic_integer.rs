@@ -1,10 +1,9 @@
 //! LLVM's intrinsics on integers.
 //!
-//! Bit counting is done in 32 bits, which is what the hardware counts; 64-bit minima and the like are made of
-//! comparisons.
+//! Bits are counted in 32 bits, as in hardware; 64-bit minima and maxima use comparisons.
 
 use super::Failure;
-use super::function::{Regs, Translator};
+use super::translator::{Regs, Translator};
 use super::types::{Scalar, scalar, signed};
 use crate::ir::{BinaryOp, Condition, Reg, Type, UnaryOp};
 use crate::llvm::view::{Module, TypeKind, Value};
@@ -22,7 +21,7 @@ impl<'m> Translator<'_, 'm> {
                 let x = this.extended(scalar, operands[0], true);
                 Ok(this.absolute(scalar.unsigned(), x))
             }),
-            // Of one bit, which LLVM's narrowing of operands may leave.
+            // On one bit, which LLVM's narrowing of operands can produce.
             "bitreverse" | "ctpop" | "ctlz" | "cttz"
                 if scalar_of(self.module, instruction)? == Scalar::Bool =>
             {
@@ -154,7 +153,7 @@ impl<'m> Translator<'_, 'm> {
     fn trailing_zeros(&mut self, ty: Type, bits: u32, x: Reg) -> Reg {
         self.by_dwords(ty, x, |this, low, high| {
             let Some(high) = high else {
-                // A one above the value's width ends the count there.
+                // A set bit above the value's width limits the count.
                 let low = match bits {
                     32 => low,
                     bits => this.binary_constant(BinaryOp::Or, Type::U32, low, 1 << bits),
@@ -192,8 +191,8 @@ impl<'m> Translator<'_, 'm> {
 
     /// The high (`left`) or low word of a:b shifted by c modulo the width.
     fn funnel_shift(&mut self, ty: Type, a: Reg, b: Reg, c: Reg, left: bool) -> Reg {
-        // Shift amounts count modulo the width, so that a complement is width - 1 - c; the missing one is
-        // shifted before, because width - c is one shift too many for c = 0.
+        // Shift amounts are modulo the width, so that the complement of c is width - 1 - c. The remaining bit
+        // is shifted before, because a shift by width - c would be wrong for c = 0.
         let complement = self.unary(UnaryOp::Not, ty, c);
         let (high, low) = if left {
             let high = self.binary(BinaryOp::Shl, ty, a, c);
@@ -250,7 +249,7 @@ impl<'m> Translator<'_, 'm> {
             (BinaryOp::Add, false) => self.compare(Condition::Less, ty, result, a),
             (BinaryOp::Sub, false) => self.compare(Condition::Less, ty, a, b),
             (BinaryOp::Add, true) => {
-                // Both operands have the sign that the result has not.
+                // Both operands have the opposite sign of the result.
                 let (x, y) =
                     (self.binary(BinaryOp::Xor, ty, a, result), self.binary(BinaryOp::Xor, ty, b, result));
                 self.both_negative(ty, x, y)
@@ -280,7 +279,7 @@ impl<'m> Translator<'_, 'm> {
         self.compare(Condition::Less, signed(ty), both, zero)
     }
 
-    /// `vector.reduce.*`: all elements put together from the first to the last.
+    /// `vector.reduce.*`: combines all elements from the first to the last.
     fn reduce(&mut self, name: &str, instruction: Value<'m>) -> Result<Regs, Failure> {
         let scalar = scalar(self.module, instruction.ty())?;
         let arguments = instruction.call_arguments();
@@ -320,7 +319,7 @@ fn whole(scalar: Scalar) -> Result<Type, Failure> {
     Err(Failure::new(format!("this operation on integers of {} bits is not supported", scalar.bits())))
 }
 
-/// The scalar that a value is or consists of.
+/// The scalar type of a value, or of its elements.
 fn scalar_of(module: Module, value: Value) -> Result<Scalar, Failure> {
     match value.ty().kind() {
         TypeKind::Vector(_, element) => scalar(module, element),

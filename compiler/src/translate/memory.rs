@@ -1,22 +1,22 @@
 //! Loads, stores and atomic operations.
 //!
-//! What the IR's instructions get is always aligned to the size of its elements, and at most four elements
-//! wide; other accesses are made of several.
+//! The IR's accesses are aligned to the size of their elements and have at most four dwords; other accesses
+//! are split.
 
 use gencl_program::PushSource;
 use smallvec::SmallVec;
 
 use super::Failure;
-use super::function::{Regs, Translator};
+use super::translator::{Regs, Translator};
 use super::types::{Layout, Pointers, Scalar, layout, unsigned_of};
 use crate::ir::{AtomicOp, BinaryOp, Condition, Input, Op, Reg, Space, Type};
 use crate::llvm::generic::GENERIC;
 use crate::llvm::view::{Module, RmwOp, TypeKind, Value};
 
-/// Most elements of one access: what one untyped message transports.
+/// Maximum number of elements of one access: those of an untyped message.
 const GROUP: usize = 4;
-/// The bytes of these, if they are dwords. As many bytes and words are one access, too, where dwords are
-/// aligned.
+/// Their size in bytes, if they are dwords. Bytes and words up to this size are one access as well, if it is
+/// aligned as dwords.
 const GROUP_BYTES: usize = 16;
 
 impl<'m> Translator<'_, 'm> {
@@ -52,7 +52,7 @@ impl<'m> Translator<'_, 'm> {
         Ok(layout)
     }
 
-    /// Direct loads from an argument: pushed constants.
+    /// A load from an argument at a constant offset, as pushed constants.
     fn argument_part(&mut self, argument: u32, place: u32, layout: &Layout) -> Regs {
         let mut result = Regs::new();
         for &(scalar, offset) in layout {
@@ -67,13 +67,13 @@ impl<'m> Translator<'_, 'm> {
         result
     }
 
-    /// Is a number not 0?
+    /// Whether an integer is not 0.
     pub fn truth(&mut self, register: Reg, ty: Type) -> Reg {
         let zero = self.immediate(ty, 0);
         self.compare(Condition::NotEqual, ty, register, zero)
     }
 
-    /// Loads scalars that stand at the offsets of a layout.
+    /// Loads scalars at the offsets of a layout.
     pub fn load(&mut self, space: Space, address: Reg, align: u32, layout: &Layout) -> Regs {
         let mut result = Regs::new();
         for group in groups(layout, align) {
@@ -159,7 +159,7 @@ impl<'m> Translator<'_, 'm> {
     fn loaded_form(&mut self, scalar: Scalar, register: Reg) -> Reg {
         match scalar {
             Scalar::Bool => self.truth(register, Type::U8),
-            // Pointers of 32 bits take 64 in memory: sizeof says so.
+            // 32-bit pointers have 64 bits in memory, according to `sizeof`.
             Scalar::Pointer(Space::Local | Space::Private, Pointers::Wide) => {
                 self.convert(Type::U32, Type::U64, register)
             }
@@ -202,7 +202,7 @@ impl<'m> Translator<'_, 'm> {
         Ok(Regs::from_elem(before, 1))
     }
 
-    /// The result is the value before, and whether it was the expected one.
+    /// Translates `cmpxchg`: the result is the previous value, and whether it was the expected one.
     pub fn compare_exchange(&mut self, instruction: Value<'m>) -> Result<Regs, Failure> {
         let [pointer, expected, new] = [0, 1, 2].map(|i| instruction.operand(i));
         let scalar = atomic_scalar(self.module, new)?;
@@ -256,7 +256,7 @@ fn atomic_scalar(module: Module, value: Value) -> Result<Scalar, Failure> {
     }
 }
 
-/// How a scalar stands in memory, when its width is one that memory has.
+/// The type of a scalar in memory, if its width is 8, 16, 32 or 64 bits.
 fn memory_type(scalar: Scalar) -> Option<Type> {
     match scalar {
         Scalar::Bool => Some(Type::U8),
@@ -267,7 +267,7 @@ fn memory_type(scalar: Scalar) -> Option<Type> {
     }
 }
 
-/// The integer type that a scalar is while it goes to or comes from memory.
+/// The integer type in which a scalar is loaded and stored.
 fn memory_integer(scalar: Scalar) -> Type {
     match scalar {
         Scalar::Bool => Type::U8,
@@ -276,7 +276,7 @@ fn memory_integer(scalar: Scalar) -> Type {
     }
 }
 
-/// Width in bits, and number, of the accesses that a scalar takes at an address of this alignment.
+/// Width in bits, and number, of the accesses to a scalar at an address of this alignment.
 fn pieces(scalar: Scalar, align: u32) -> (u32, u32) {
     let bytes = match memory_type(scalar) {
         Some(ty) => ty.bits() / 8,
@@ -292,8 +292,7 @@ fn alignment_at(align: u32, offset: u32) -> u32 {
     if offset == 0 { align } else { align.min(1 << offset.trailing_zeros()) }
 }
 
-/// Runs of scalars of one kind that stand side by side, as long as one access can be; `align` is that of the
-/// first.
+/// Groups of contiguous scalars of one type, each for one access; `align` is that of the first.
 fn groups(layout: &Layout, align: u32) -> impl Iterator<Item = &[(Scalar, u32)]> {
     let mut rest = layout.as_slice();
     std::iter::from_fn(move || {
@@ -303,7 +302,7 @@ fn groups(layout: &Layout, align: u32) -> impl Iterator<Item = &[(Scalar, u32)]>
         let most = rest.len().min(GROUP_BYTES);
         let run = (1..most).find(|length| step == 0 || !follows(*length)).unwrap_or(most);
         let packed = matches!(step, 1 | 2) && alignment_at(align, offset) >= 4;
-        // Whole dwords, or what one dword and less takes.
+        // Whole dwords, or at most one dword.
         let whole = if packed { run.min(GROUP_BYTES / step as usize) } else { 0 };
         let length = run.min(GROUP).max(whole - whole % GROUP);
         let (group, after) = rest.split_at(length);

@@ -1,9 +1,8 @@
 //! LLVM IR to Gen IR.
 //!
-//! Comes after LLVM's passes: each kernel is one function without calls but of intrinsics, and everything it
-//! needs is in the module. Vectors and structures become many registers ([`types`]), phis become copies
-//! ([`function`]), addresses become integers ([`address`]), arguments become pushed constants
-//! ([`arguments`]).
+//! Runs after LLVM's passes: each kernel is one function without calls other than of intrinsics. Vectors and
+//! structures become many registers ([`types`]), phis become copies ([`function`]), addresses become integers
+//! ([`address`]), arguments become pushed constants ([`arguments`]).
 
 mod across;
 mod address;
@@ -14,6 +13,7 @@ mod bulk;
 mod compare;
 mod convert;
 mod data;
+mod element_pointer;
 mod function;
 mod image;
 mod instruction;
@@ -21,6 +21,7 @@ mod intrinsic;
 mod intrinsic_integer;
 mod memory;
 mod offset;
+mod translator;
 mod types;
 mod wide;
 
@@ -37,7 +38,7 @@ pub struct TranslateError {
     pub kernel: String,
     /// Line and column in the source, when the module has debug information.
     pub location: Option<(u32, u32)>,
-    /// What the trouble is.
+    /// What is wrong.
     pub message: String,
 }
 
@@ -48,7 +49,7 @@ fn place(kernel: &str, location: Option<(u32, u32)>) -> String {
     }
 }
 
-/// A [`TranslateError`] that does not know yet where it happened.
+/// A [`TranslateError`] without the kernel, and possibly without location.
 #[derive(Clone, Debug)]
 struct Failure {
     message: String,
@@ -60,7 +61,7 @@ impl Failure {
         Self { message: message.into(), location: None }
     }
 
-    /// Fills in the place unless it is known.
+    /// Sets the location unless it is set.
     fn at(mut self, location: Option<(u32, u32)>) -> Self {
         self.location = self.location.or(location);
         self
@@ -70,7 +71,7 @@ impl Failure {
 /// Translates all kernels of a module, in order.
 ///
 /// # Errors
-/// The first thing that no kernel can do on this device.
+/// The first construct that is not supported.
 pub fn translate(module: Module) -> Result<Unit, TranslateError> {
     let mut variables = data::Variables::default();
     let mut functions = Vec::new();

@@ -1,47 +1,35 @@
-//! Offsets of 32 bits.
+//! Address arithmetic in 32 bits.
 //!
 //! A pointer argument points into a buffer, and no buffer has more than 2 GB
-//! ([`gencl_program::LARGEST_OBJECT`]). So where an address is an argument plus indices, the sum of the
-//! offsets is between -2^31 and 2^31 whatever its parts are, and it is enough to compute it modulo 2^32: the
-//! address is `argument + sign-extended offset`. The hardware adds 64-bit numbers at a quarter of the rate of
-//! 32-bit ones, and extends a dword while it adds.
+//! ([`gencl_program::LARGEST_OBJECT`]). So if an address is an argument plus indices, the sum of the offsets
+//! is between -2^31 and 2^31, and can be computed modulo 2^32: the address is `argument + sign-extended
+//! offset`. The hardware adds 64-bit integers at a quarter of the rate of 32-bit ones, and can extend a dword
+//! operand.
 
 use super::Failure;
-use super::address::Index;
-use super::function::Translator;
+use super::element_pointer::{Index, ObjectOffset};
+use super::translator::Translator;
 use super::types::{Scalar, scalar};
 use crate::ir::{BinaryOp, Reg, Type};
 use crate::llvm::view::{Module, Opcode, Value, ValueKind};
 
-/// How deep 64-bit arithmetic of an index is looked at.
+/// Maximum depth of an index's expression that is narrowed.
 const DEPTH: u32 = 4;
 
-/// An address as an object and an offset.
-#[derive(Clone, Copy, Debug)]
-pub struct Place {
-    /// The object's address.
-    pub base: Reg,
-    /// What was computed of the offset, 32 bits.
-    pub offset: Option<Reg>,
-    /// The constant rest.
-    pub constant: i64,
-}
-
 impl<'m> Translator<'_, 'm> {
-    /// The object that a pointer points into, if it is known that it is an argument or a variable plus
-    /// offsets.
-    pub fn place(&mut self, pointer: Value<'m>) -> Result<Option<Place>, Failure> {
+    /// The base object and offset of a pointer, if the object is known to be an argument or a variable.
+    pub fn place(&mut self, pointer: Value<'m>) -> Result<Option<ObjectOffset>, Failure> {
         match pointer.kind() {
             ValueKind::Argument | ValueKind::GlobalVariable => {
                 let base = self.one(pointer)?;
-                Ok(Some(Place { base, offset: None, constant: 0 }))
+                Ok(Some(ObjectOffset { base, offset: None, constant: 0 }))
             }
             _ => Ok(self.places.get(&pointer).copied()),
         }
     }
 
-    /// The address of a place.
-    pub fn place_address(&mut self, place: Place) -> Reg {
+    /// The address of an object plus offset.
+    pub fn place_address(&mut self, place: ObjectOffset) -> Reg {
         let Some(offset) = place.offset else {
             return self.binary_unless_zero(Type::U64, place.base, place.constant as u64);
         };
@@ -54,12 +42,17 @@ impl<'m> Translator<'_, 'm> {
         if constant == 0 { register } else { self.binary_constant(BinaryOp::Add, ty, register, constant) }
     }
 
-    /// A place some steps of an index further.
-    pub fn advance(&mut self, place: Place, index: Index<'m>, scale: u64) -> Result<Place, Failure> {
+    /// Adds a scaled index to an offset.
+    pub fn advance(
+        &mut self,
+        place: ObjectOffset,
+        index: Index<'m>,
+        scale: u64,
+    ) -> Result<ObjectOffset, Failure> {
         Ok(match index {
             Index::Constant(number) => {
                 let constant = place.constant.wrapping_add(number.wrapping_mul(scale as i64));
-                Place { constant, ..place }
+                ObjectOffset { constant, ..place }
             }
             Index::Value(value) => {
                 let (value, number) = without_constant(self.module, value);
@@ -70,12 +63,12 @@ impl<'m> Translator<'_, 'm> {
                     Some(offset) => self.binary(BinaryOp::Add, Type::U32, offset, scaled),
                     None => scaled,
                 };
-                Place { offset: Some(offset), ..place }
+                ObjectOffset { offset: Some(offset), ..place }
             }
         })
     }
 
-    /// The low 32 bits of an integer, which counts as sign-extended when it has fewer.
+    /// The low 32 bits of an integer; a narrower one is sign-extended.
     fn narrowed(&mut self, value: Value<'m>, depth: u32) -> Result<Reg, Failure> {
         if let Some(number) = value.signed_integer() {
             return Ok(self.immediate(Type::U32, u64::from(number as u32)));
@@ -106,7 +99,7 @@ impl<'m> Translator<'_, 'm> {
         Ok(self.binary(op, Type::U32, a, b))
     }
 
-    /// An integer of at most 32 bits as 32.
+    /// An integer of at most 32 bits, extended to 32.
     fn sign_extended(&mut self, value: Value<'m>, own: Scalar, signed: bool) -> Result<Reg, Failure> {
         let register = self.one(value)?;
         let register = self.extended(own, register, signed);
@@ -118,11 +111,10 @@ impl<'m> Translator<'_, 'm> {
     }
 }
 
-/// A value without the constants that are added to it, and their sum: together they are the value modulo
-/// 2^32.
+/// Splits a value into a variable and a constant part, whose sum is the value modulo 2^32.
 ///
-/// Neighbouring elements so have the same address but for a constant, as
-/// [`crate::ir::passes::opt_merge_accesses`] wants it.
+/// The addresses of neighbouring elements then differ by a constant, as
+/// [`crate::ir::passes::opt_merge_accesses`] requires.
 pub fn without_constant<'m>(module: Module<'m>, mut value: Value<'m>) -> (Value<'m>, i64) {
     let mut sum = 0i64;
     while value.kind() == ValueKind::Instruction {
@@ -142,7 +134,7 @@ pub fn without_constant<'m>(module: Module<'m>, mut value: Value<'m>) -> (Value<
     (value, sum)
 }
 
-/// Are the 64 bits of a value nothing but what narrower ones were extended to?
+/// Whether a 64-bit value is computed from extended narrower values only.
 fn is_wide_for_nothing(module: Module, value: Value, depth: u32) -> bool {
     if value.integer().is_some() {
         return true;
@@ -156,7 +148,7 @@ fn is_wide_for_nothing(module: Module, value: Value, depth: u32) -> bool {
             matches!(scalar(module, value.operand(0).ty()), Ok(Scalar::Integer(bits)) if bits <= 32)
         }
         Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMMul => narrow(0) && narrow(1),
-        // The low bits of what is shifted further are zero.
+        // The low bits are zero if it is shifted by more.
         Opcode::LLVMShl => value.operand(1).integer().is_some_and(|count| count < 32) && narrow(0),
         _ => false,
     }

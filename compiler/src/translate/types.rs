@@ -1,13 +1,13 @@
-//! LLVM types as registers and as memory.
+//! LLVM types in registers and in memory.
 
 use smallvec::SmallVec;
 
-use super::{Failure, wide};
+use super::Failure;
 use crate::ir::{Family, Space, Type as IrType};
 use crate::llvm::generic::GENERIC;
 use crate::llvm::view::{Module, Type, TypeKind};
 
-/// What one register holds.
+/// The type of a value in one register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scalar {
     /// A truth value: `i1`.
@@ -32,7 +32,7 @@ impl Scalar {
         self.unsigned().family()
     }
 
-    /// Bits that mean something.
+    /// Width in bits.
     pub fn bits(self) -> u32 {
         match self {
             Scalar::Integer(bits) => bits,
@@ -40,7 +40,7 @@ impl Scalar {
         }
     }
 
-    /// The type to work in when only bits matter: unsigned, at least as wide as the value.
+    /// The unsigned integer type that is at least as wide as the value.
     pub fn unsigned(self) -> IrType {
         match self {
             Scalar::Bool => IrType::Bool,
@@ -68,7 +68,7 @@ impl Scalar {
     }
 }
 
-/// How large pointers are: a matter of the target's.
+/// The size of pointers, a property of the target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pointers {
     /// `__global` and `__constant` addresses have 64 bits, as all pointers have in memory.
@@ -91,7 +91,7 @@ impl Pointers {
         }
     }
 
-    /// What a pointer is in memory.
+    /// The type of a pointer in memory.
     pub fn in_memory(self) -> IrType {
         match self {
             Pointers::Wide => IrType::U64,
@@ -116,10 +116,21 @@ pub fn unsigned_of(bits: u32) -> IrType {
     Scalar::Integer(bits).unsigned()
 }
 
-/// Scalars of a type, in order, and where each stands in memory, in bytes.
+/// Bits of a piece of an integer of more than 64 bits ([`super::wide`]).
+pub const PIECE: u32 = 32;
+
+/// Pieces of an integer of more than 64 bits, or `None` for other types.
+pub fn pieces(ty: Type) -> Option<u32> {
+    match ty.kind() {
+        TypeKind::Integer(bits) if bits > 64 && bits.is_multiple_of(PIECE) => Some(bits / PIECE),
+        _ => None,
+    }
+}
+
+/// The scalars of a type, in order, each with its offset in memory in bytes.
 pub type Layout = SmallVec<[(Scalar, u32); 4]>;
 
-/// Takes a type apart.
+/// The scalars of a type.
 pub fn layout<'m>(module: Module<'m>, ty: Type<'m>) -> Result<Layout, Failure> {
     let mut result = Layout::new();
     append(module, ty, 0, &mut result)?;
@@ -140,34 +151,34 @@ pub fn scalar(module: Module, ty: Type) -> Result<Scalar, Failure> {
     }
 }
 
-/// The space behind a number of LLVM's.
+/// The address space with a number in LLVM IR.
 pub fn address_space(number: u32) -> Result<Space, Failure> {
     match number {
         0 => Ok(Space::Private),
         1 => Ok(Space::Global),
         2 => Ok(Space::Constant),
         3 => Ok(Space::Local),
-        GENERIC => Err(Failure::new("a generic pointer where it has to be known to what it points")),
-        _ => Err(Failure::new(format!("address space {number} is not known"))),
+        GENERIC => Err(Failure::new("a generic pointer where the address space must be known")),
+        _ => Err(Failure::new(format!("address space {number} does not exist"))),
     }
 }
 
 fn append<'m>(module: Module<'m>, ty: Type<'m>, at: u64, result: &mut Layout) -> Result<(), Failure> {
     match ty.kind() {
-        // Events have no value: what they stand for has happened. Images and samplers have none, as no
-        // function takes them.
+        // Events have no value, as asynchronous copies are executed immediately. Images and samplers have
+        // none, as no function takes them.
         TypeKind::Void | TypeKind::Target => {}
         TypeKind::Integer(65..) => {
-            let count = wide::pieces(ty)
+            let count = pieces(ty)
                 .ok_or_else(|| Failure::new(format!("values of type {} are not supported", ty.text())))?;
             for i in 0..count {
-                result.push((Scalar::Integer(wide::PIECE), place(at + u64::from(i * wide::PIECE / 8))?));
+                result.push((Scalar::Integer(PIECE), place(at + u64::from(i * PIECE / 8))?));
             }
         }
         TypeKind::Vector(count, element) => {
             let scalar = scalar(module, element)?;
-            // Elements of a vector stand side by side, whatever their alignment; those of <n x i1> are bits,
-            // which only exist in registers.
+            // Elements of a vector are contiguous, whatever their alignment; those of <n x i1> are bits,
+            // which exist in registers only.
             let bytes = scalar.bits().div_ceil(8);
             for i in 0..count {
                 result.push((scalar, place(at + u64::from(i * bytes))?));

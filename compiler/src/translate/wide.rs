@@ -1,29 +1,18 @@
 //! Integers of more than 64 bits.
 //!
-//! No OpenCL type has them, but LLVM makes them where a part of what was loaded or stored as a vector is
-//! taken as something else (its passes GVN and SROA): shifts by constants, truncations, and what puts parts
-//! together. They are 32-bit pieces here, the lowest first.
+//! No OpenCL type has them, but LLVM's passes GVN and SROA create them to access parts of loaded or stored
+//! vectors: shifts by constants, truncations, and concatenations. They are represented as 32-bit pieces, the
+//! lowest first.
 
 use super::Failure;
-use super::function::{Regs, Translator};
-use super::types::{Scalar, scalar};
+use super::translator::{Regs, Translator};
+use super::types::{PIECE, Scalar, pieces, scalar};
 use crate::ir::{BinaryOp, Condition, Reg, Type};
-use crate::llvm::view::{self, IntPredicate, Opcode, TypeKind, Value};
-
-/// Bits of a piece.
-pub const PIECE: u32 = 32;
-
-/// Pieces of such an integer, or `None` for other types.
-pub fn pieces(ty: view::Type) -> Option<u32> {
-    match ty.kind() {
-        TypeKind::Integer(bits) if bits > 64 && bits.is_multiple_of(PIECE) => Some(bits / PIECE),
-        _ => None,
-    }
-}
+use crate::llvm::view::{IntPredicate, Opcode, Value};
 
 impl<'m> Translator<'_, 'm> {
-    /// Translates an operation that has such an integer as result or first operand; selections, loads and
-    /// what else treats each piece alike are not among them.
+    /// Translates an operation that has such an integer as result or first operand, except those that treat
+    /// each piece alike, such as selections and loads.
     pub fn wide(&mut self, value: Value<'m>) -> Result<Regs, Failure> {
         let refused = || Failure::new(format!("{} is not supported", value.text()));
         let operand = value.operand(0);
@@ -36,7 +25,7 @@ impl<'m> Translator<'_, 'm> {
                 Ok(self.shifted(&source, amount()?))
             }
             Opcode::LLVMShl => {
-                // The same as to the right with zeros below.
+                // The same as a right shift with zeros below.
                 let (source, zero) = (self.value(operand)?, self.immediate(Type::U32, 0));
                 let bits = u64::from(PIECE) * source.len() as u64;
                 let mut padded = Regs::from_elem(zero, source.len());
@@ -70,7 +59,7 @@ impl<'m> Translator<'_, 'm> {
         }
     }
 
-    /// Are all pieces of two integers the same, or not?
+    /// Compares two integers for equality.
     fn same_pieces(&mut self, value: Value<'m>, condition: Condition) -> Result<Regs, Failure> {
         let mut pieces = self.each_piece(BinaryOp::Xor, value)?.into_iter();
         let zero = self.immediate(Type::U32, 0);
@@ -84,7 +73,7 @@ impl<'m> Translator<'_, 'm> {
         Ok(a.iter().zip(&b).map(|(&a, &b)| self.binary(op, Type::U32, a, b)).collect())
     }
 
-    /// As many pieces from bit `amount` on; those behind the end are zero.
+    /// A right shift by `amount` bits.
     fn shifted(&mut self, source: &[Reg], amount: u64) -> Regs {
         let zero = self.immediate(Type::U32, 0);
         let (whole, bits) = ((amount / u64::from(PIECE)) as usize, amount % u64::from(PIECE));

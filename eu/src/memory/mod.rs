@@ -1,21 +1,20 @@
 //! GPU memory: buffer objects and the address space in which a batch sees them.
 //!
-//! An [`AddressSpace`] is the PPGTT as one batch finds it: a sorted list of buffers with their GPU
-//! addresses. It never changes, so that the host threads that execute work-groups look addresses up
-//! without a lock. An address outside of all buffers is a [`PageFault`].
+//! An [`AddressSpace`] is the PPGTT of one batch: a sorted list of buffers with their GPU addresses. It is
+//! immutable, so that the host threads that execute work-groups look up addresses without a lock. An address
+//! outside of all buffers is a [`PageFault`].
 //!
-//! Behind a buffer there may be padding (`EXEC_OBJECT_PAD_TO_SIZE`), which i915 maps to its scratch page:
-//! loads find zeros there. It has no memory: an access that is not within a buffer is looked at again, byte
-//! by byte, so that those within one do not pay for it.
+//! A buffer may be followed by padding (`EXEC_OBJECT_PAD_TO_SIZE`), which i915 maps to its scratch page:
+//! loads return zeros there. It has no memory: only the slow path, for accesses that are not within a buffer,
+//! handles it.
 //!
 //! Addresses are 48 bits wide and in canonical form (bit 47 repeated in bits 63:48), as in the
 //! messages and commands of Gen8 and later ("Volume 5: Memory Views", "Graphics Addresses").
 //!
-//! The bytes of a buffer are shared with the application's mappings and with all host threads that
-//! execute the batch, as a GPU's memory is. Races in the simulated program are therefore races here;
-//! aligned accesses up to eight bytes are relaxed host atomics, larger ones are copies that may see
-//! another thread's bytes half written, which is what the hardware gives too. Why plain copies will do:
-//! docs/eu.md, "Memory that others write".
+//! The bytes of a buffer are shared with the application's mappings and with all host threads that execute
+//! the batch, as a GPU's memory is. Races in the simulated program are therefore races here; aligned accesses
+//! up to eight bytes are relaxed host atomics, larger ones are copies that may be torn, as on
+//! hardware. Why plain copies suffice: docs/eu.md, "Memory that others write".
 
 mod object;
 
@@ -27,10 +26,10 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 pub use object::Object;
 pub use object::enlarge_descriptor_table;
 
-/// Bytes of a page, the unit of buffer sizes and of placement.
+/// Size of a page in bytes, the unit of buffer sizes and addresses.
 pub const PAGE_SIZE: u64 = 4096;
 
-/// What a memory access does.
+/// The kind of a memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Loads, message payloads read from memory, state that the fixed functions read.
@@ -54,13 +53,13 @@ impl std::fmt::Display for Access {
     }
 }
 
-/// An access to an address where no buffer of the batch is.
+/// An access outside of the buffers of the batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("page fault: {access} at 0x{address:x}")]
 pub struct PageFault {
     /// First byte of the access that is in no buffer.
     pub address: u64,
-    /// What was tried.
+    /// The kind of access.
     pub access: Access,
 }
 
@@ -69,7 +68,7 @@ pub const fn canonical(address: u64) -> u64 {
     ((address << 16) as i64 >> 16) as u64
 }
 
-/// Is an address a multiple of a power of two?
+/// Whether an address is a multiple of `size`, a power of two.
 const fn aligned(address: u64, size: u64) -> bool {
     address & (size - 1) == 0
 }
@@ -81,7 +80,7 @@ struct Binding {
     start: u64,
     /// Bytes.
     size: u64,
-    /// Bytes behind them that read as zeros.
+    /// Bytes after the buffer that read as zeros.
     padding: u64,
     host: *mut u8,
     /// Keeps the memory alive.
@@ -101,9 +100,9 @@ unsafe impl Send for AddressSpace {}
 // at once.
 unsafe impl Sync for AddressSpace {}
 
-/// Remembers the buffer of the last access, so that the next access to the same buffer is one
-/// comparison. Cheap enough to keep one for each message instruction. Valid with any address
-/// space: a wrong memory costs time only.
+/// Caches the buffer of the last access, so that the lookup of the next access to the same buffer is one
+/// comparison. There is one for each message instruction. It can be used with any address space: a stale one
+/// only costs time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cursor(u32);
 
@@ -113,7 +112,7 @@ impl AddressSpace {
         AddressSpace::padded(buffers.into_iter().map(|(address, object)| (address, object, 0)))
     }
 
-    /// The same of buffers with padding, so many bytes each.
+    /// As [`AddressSpace::new`], with the number of bytes of padding of each buffer.
     pub fn padded(buffers: impl IntoIterator<Item = (u64, Arc<Object>, u64)>) -> Option<AddressSpace> {
         let mut bindings: Vec<Binding> = buffers
             .into_iter()
@@ -130,7 +129,8 @@ impl AddressSpace {
         apart.then_some(AddressSpace { bindings })
     }
 
-    /// The bytes from `address` (canonical) to the end of its buffer, or `None` outside of all.
+    /// Host address of `address` (canonical) and number of bytes to the end of its buffer; `None` outside of
+    /// all.
     #[inline]
     fn rest(&self, cursor: &mut Cursor, address: u64) -> Option<(*mut u8, u64)> {
         if let Some(b) = self.bindings.get(cursor.0 as usize) {
@@ -157,7 +157,8 @@ impl AddressSpace {
         Some((unsafe { b.host.add(offset as usize) }, b.size - offset))
     }
 
-    /// The bytes of padding from an address that is in no buffer on. Only loads find any.
+    /// Number of bytes of padding from an address that is in no buffer; a fault for accesses other than
+    /// loads.
     #[cold]
     #[inline(never)]
     fn padding(&self, address: u64, access: Access) -> Result<u64, PageFault> {
@@ -170,16 +171,15 @@ impl AddressSpace {
         }
     }
 
-    /// The host memory of `length` bytes from `address` on when they lie in one buffer. `None` when they
-    /// do not; then single accesses tell whether and where the fault is (a range may cross from
-    /// one buffer into the next).
+    /// The host memory of `length` bytes from `address` on if they are in one buffer, else `None`. That need
+    /// not be a fault, as a range may extend into an adjacent buffer.
     #[inline]
     pub fn range(&self, cursor: &mut Cursor, address: u64, length: u64) -> Option<HostRange<'_>> {
         let (host, rest) = self.rest(cursor, address)?;
         (length <= rest).then_some(HostRange { host, length: length as usize, _space: PhantomData })
     }
 
-    /// The buffer that an address is in: its first address, its bytes, and where the host has them.
+    /// The buffer that contains an address: its GPU address, size in bytes, and host address.
     pub fn buffer(&self, address: u64) -> Option<(u64, u64, *mut u8)> {
         let mut cursor = Cursor::default();
         self.rest(&mut cursor, address)?;
@@ -187,12 +187,13 @@ impl AddressSpace {
         Some((binding.start, binding.size, binding.host))
     }
 
-    /// How many bytes there are from `address` to the end of its buffer; 0 outside of all buffers.
+    /// Number of bytes from `address` to the end of its buffer; 0 outside of all buffers.
     pub fn rest_of_buffer(&self, address: u64) -> u64 {
         self.rest(&mut Cursor::default(), address).map_or(0, |(_, rest)| rest)
     }
 
-    /// May all bytes of a range be accessed? The first that may not is the fault's address.
+    /// Checks that all bytes of a range can be accessed. The fault's address is that of the first that
+    /// cannot.
     pub fn check(&self, address: u64, length: u64, access: Access) -> Result<(), PageFault> {
         let (mut at, mut left, mut cursor) = (address, length, Cursor::default());
         while left > 0 {
@@ -239,7 +240,7 @@ impl AddressSpace {
         Ok(())
     }
 
-    /// Copies `data` to memory from `address` on. Bytes before a fault have been written.
+    /// Copies `data` to memory from `address` on. On a fault, the bytes before it have been written.
     #[inline]
     pub fn write(&self, cursor: &mut Cursor, mut address: u64, mut data: &[u8]) -> Result<(), PageFault> {
         while !data.is_empty() {
@@ -264,8 +265,8 @@ impl AddressSpace {
         }
     }
 
-    /// An aligned dword for atomic operations. The fault of an unaligned address is the address itself;
-    /// callers that want to say so check before.
+    /// An aligned dword for atomic operations. An unaligned address is reported as a page fault at that
+    /// address; callers that want another fault check it first.
     #[inline]
     pub fn atomic_u32(&self, cursor: &mut Cursor, address: u64) -> Result<&AtomicU32, PageFault> {
         let host = self.atomic_operand(cursor, address, 4)?;
@@ -331,7 +332,7 @@ typed! {
     u64 AtomicU64 read_u64 write_u64;
 }
 
-/// Checked host memory behind a range of GPU addresses: offsets within it need no further lookup.
+/// The host memory of a range of GPU addresses within one buffer; accesses to it need no further lookup.
 #[derive(Clone, Copy, Debug)]
 pub struct HostRange<'a> {
     host: *mut u8,
@@ -340,30 +341,30 @@ pub struct HostRange<'a> {
 }
 
 impl HostRange<'_> {
-    /// Bytes.
+    /// Size in bytes.
     #[inline]
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Is it zero bytes long?
+    /// Whether its size is 0.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// Does it begin with these bytes?
+    /// Whether it begins with these bytes.
     pub fn starts_with(&self, bytes: &[u8]) -> bool {
         if bytes.len() > self.length {
             return false;
         }
-        // Word by word: a reference to memory that others write to would be unsound.
+        // Word by word, as a reference to memory that other threads write would be unsound.
         let (words, rest) = bytes.as_chunks::<8>();
         words.iter().enumerate().all(|(index, word)| self.word(8 * index) == *word)
             && rest.iter().enumerate().all(|(index, byte)| self.word(8 * words.len() + index) == [*byte])
     }
 
-    /// Some bytes from `offset` on, which the caller has checked.
+    /// Reads `N` bytes at `offset`, which the caller has checked.
     fn word<const N: usize>(&self, offset: usize) -> [u8; N] {
         debug_assert!(offset + N <= self.length);
         // SAFETY: within the range, which was checked against its object.
@@ -445,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn loads_find_zeros_in_the_padding_and_nothing_else_finds_anything() {
+    fn padding_reads_as_zeros_and_faults_for_other_accesses() {
         let buffers = [(0x2000, PAGE_SIZE), (0x5000, 0)];
         let buffers = buffers.map(|(at, padding)| (at, Object::create(PAGE_SIZE).unwrap(), padding));
         let (space, mut cursor) = (AddressSpace::padded(buffers).unwrap(), Cursor::default());
@@ -504,7 +505,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "offset <= self.length")]
-    fn a_range_is_not_left() {
+    fn accesses_out_of_a_range_panic() {
         let (space, mut cursor) = (space(), Cursor::default());
         space.range(&mut cursor, 0x5000, 8).unwrap().write(6, &[0; 3]);
     }

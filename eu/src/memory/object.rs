@@ -1,4 +1,4 @@
-//! The memory behind buffer objects.
+//! The memory of buffer objects.
 
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::sync::Arc;
@@ -18,11 +18,11 @@ pub struct Object {
 
 #[derive(Debug)]
 enum Backing {
-    /// Memory of our own; a file, so that the application gets mappings that outlive the object.
+    /// A `memfd`, of which the application can have mappings that outlive the object.
     File { file: std::fs::File, _map: MmapRaw },
-    /// The process's own memory, which nobody else has.
+    /// Private memory of the process.
     Private(HostMemory),
-    /// The application's memory.
+    /// The application's memory (userptr).
     User,
 }
 
@@ -33,13 +33,13 @@ unsafe impl Send for Object {}
 unsafe impl Sync for Object {}
 
 impl Object {
-    /// Zeroed memory of `size` bytes, a multiple of [`PAGE_SIZE`] and not 0. Pages come into
-    /// being when they are touched.
+    /// Zeroed memory of `size` bytes, a multiple of [`PAGE_SIZE`] and not 0. Pages are allocated when they
+    /// are first accessed.
     pub fn create(size: u64) -> std::io::Result<Arc<Object>> {
         Object::mapped(memory_file(size)?, size)
     }
 
-    /// As [`Object::create`], but of this process alone.
+    /// As [`Object::create`], but private to this process.
     pub fn private(size: u64) -> std::io::Result<Arc<Object>> {
         let memory = HostMemory::zeros(usize::try_from(size).map_err(std::io::Error::other)?)?;
         Ok(Arc::new(Object { address: memory.address(), size, backing: Backing::Private(memory) }))
@@ -51,8 +51,8 @@ impl Object {
         Ok(Arc::new(Object { address: map.as_mut_ptr(), size, backing: Backing::File { file, _map: map } }))
     }
 
-    /// The memory of a file that [`Object::file`] gave, perhaps to another process. An error of kind
-    /// `InvalidInput` for another file: the size has to be fixed, or a later access could end the program.
+    /// The memory of a file from [`Object::file`], perhaps of another process. An error of kind
+    /// `InvalidInput` for other files: the size must be sealed, or a later access could raise SIGBUS.
     pub fn import(file: std::fs::File) -> std::io::Result<Arc<Object>> {
         // SAFETY: no pointers.
         let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
@@ -76,18 +76,18 @@ impl Object {
         self.size
     }
 
-    /// Is it the application's own memory?
+    /// Whether it is the application's own memory.
     pub fn is_userptr(&self) -> bool {
         matches!(self.backing, Backing::User)
     }
 
-    /// Does it have bytes in a range of the host's addresses?
+    /// Whether it overlaps a range of host addresses.
     pub fn overlaps(&self, address: u64, length: u64) -> bool {
         let start = self.address as u64;
         start < address.saturating_add(length) && address < start.saturating_add(self.size)
     }
 
-    /// Can all of it be read and written? `true` where the host does not tell.
+    /// Whether all of it can be read and written; `true` if that cannot be determined.
     pub fn is_accessible(&self) -> bool {
         let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else { return true };
         let (mut next, end) = (self.address as u64, (self.address as u64).saturating_add(self.size));
@@ -107,7 +107,7 @@ impl Object {
         false
     }
 
-    /// A new descriptor of the object's file, `None` where it has none.
+    /// A new descriptor of the object's file, `None` if it has none.
     pub fn file(&self) -> Option<std::io::Result<std::os::fd::OwnedFd>> {
         match &self.backing {
             Backing::File { file, .. } => Some(file.try_clone().map(Into::into)),
@@ -115,7 +115,7 @@ impl Object {
         }
     }
 
-    /// The whole object in a mapping, `None` for the application's own memory.
+    /// A mapping of the whole object, `None` for the application's own memory.
     pub fn map(&self) -> Option<std::io::Result<HostMemory>> {
         match &self.backing {
             Backing::File { file, .. } => {
@@ -128,7 +128,7 @@ impl Object {
     }
 }
 
-/// First and end address of a line of `/proc/self/maps`, and whether it may be read and written.
+/// Start and end address of a line of `/proc/self/maps`, and whether it is readable and writable.
 fn parse_mapping(line: &str) -> Option<(u64, u64, bool)> {
     let (range, rest) = line.split_once(' ')?;
     let (from, to) = range.split_once('-')?;
@@ -136,11 +136,12 @@ fn parse_mapping(line: &str) -> Option<(u64, u64, bool)> {
     Some((number(from)?, number(to)?, rest.starts_with("rw")))
 }
 
-/// The size of a buffer's file never changes: else who shares the file could take pages away that are mapped.
+/// Seals that fix the size of a buffer's file: otherwise another process that has it could remove mapped
+/// pages.
 const SEALS: i32 = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
 
-/// Buffers' descriptors are this or above where that is possible: the program's own numbers stay as low as
-/// they are without us, which matters to those who use `select`.
+/// Lowest file descriptor of buffers, if possible: the descriptors of the program itself then stay as low as
+/// without the driver, which matters to programs that use `select`.
 const LOWEST_DESCRIPTOR: i32 = 1024;
 
 /// An anonymous file in memory.
@@ -161,15 +162,14 @@ fn memory_file(size: u64) -> std::io::Result<std::fs::File> {
     Ok(out_of_the_way(file))
 }
 
-/// Has the kernel enlarge the process's table of descriptors to what buffers need. Once there are several
-/// threads, that takes it some ten milliseconds, in which it waits until no processor uses the old table; so
-/// it is best done early.
+/// Makes the kernel enlarge the process's descriptor table for the descriptors of buffers. In a process with
+/// several threads, that takes some ten milliseconds for an RCU grace period, so it is best done early.
 pub fn enlarge_descriptor_table() {
-    // Without it the first buffer takes longer, nothing else.
+    // On failure the first buffer takes longer, nothing else.
     let _ = memory_file(0);
 }
 
-/// The same file with a high descriptor, or as it is when there is none.
+/// Moves a file to a descriptor from [`LOWEST_DESCRIPTOR`] on; unchanged if there is none.
 fn out_of_the_way(file: std::fs::File) -> std::fs::File {
     // SAFETY: no pointers; the result is checked.
     let fd = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, LOWEST_DESCRIPTOR) };

@@ -9,7 +9,7 @@ use crate::file::{element, set_element};
 /// An untyped atomic operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Atomic {
-    /// Memory.
+    /// The memory that it accesses.
     pub space: Space,
     /// Operation.
     pub operation: AtomicOperation,
@@ -17,11 +17,11 @@ pub struct Atomic {
     pub size: usize,
     /// Channels of the message: 8 or 16.
     pub simd: usize,
-    /// Is the old value returned?
+    /// Whether it returns the old value.
     pub returns: bool,
 }
 
-/// What happens to the operand (Volume 2d, `MDC_AOP`, `MDC_FOP`).
+/// An atomic operation (Volume 2d, `MDC_AOP`, `MDC_FOP`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the manual's names")]
 pub enum AtomicOperation {
@@ -40,7 +40,7 @@ pub enum AtomicOperation {
     SignedMinimum,
     UnsignedMaximum,
     UnsignedMinimum,
-    /// Store source 1 if the operand is source 0.
+    /// Store source 1 if the operand equals source 0.
     CompareWrite,
     /// Decrement, and return the new value.
     PreDecrement,
@@ -85,7 +85,7 @@ impl AtomicOperation {
         })
     }
 
-    /// Sources in the payload.
+    /// Number of sources in the payload.
     pub fn sources(self) -> usize {
         use AtomicOperation as A;
         match self {
@@ -95,8 +95,8 @@ impl AtomicOperation {
         }
     }
 
-    /// What is returned when the operand of `size` bytes was `old`.
-    pub fn answer(self, old: u64, size: usize) -> u64 {
+    /// The returned value, when the operand of `size` bytes was `old`.
+    pub fn returned(self, old: u64, size: usize) -> u64 {
         match self {
             AtomicOperation::PreDecrement if size == 8 => old.wrapping_sub(1),
             AtomicOperation::PreDecrement => u64::from((old as u32).wrapping_sub(1)),
@@ -104,7 +104,7 @@ impl AtomicOperation {
         }
     }
 
-    /// The new value of an operand of `size` bytes; `None` leaves it.
+    /// The new value of an operand of `size` bytes; `None` if it is not written.
     pub fn apply(self, old: u64, a: u64, b: u64, size: usize) -> Option<u64> {
         use AtomicOperation as A;
         let signed = |v: u64| if size == 8 { v as i64 } else { i64::from(v as i32) };
@@ -158,7 +158,7 @@ pub fn perform(call: &mut Call<'_, '_>, message: &Atomic) -> Result<(), Fault> {
             .update(region, address, size, |old| operation.apply(old, a, b, size).map(cut))
             .map_err(place)?;
         if let Some(response) = response {
-            let value = operation.answer(old, size);
+            let value = operation.returned(old, size);
             let at = response + lane * size;
             set_element(&mut call.thread.file[at..at + size], value);
         }

@@ -1,11 +1,11 @@
-//! Messages that move whole blocks of registers: OWord, HWord and scratch blocks.
+//! Block messages: OWord, HWord and scratch blocks.
 
-use super::port::Region;
+use super::port::MemoryRegion;
 use super::{Call, Space};
 use crate::dispatch::GRF_SIZE;
 use crate::fault::Fault;
 
-/// Where a block begins.
+/// The address of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockAddress {
     /// Header dword 2 in units of 16 bytes.
@@ -14,7 +14,7 @@ pub enum BlockAddress {
     Bytes(Space),
     /// Header dwords 0 and 1: a 64-bit byte address.
     Wide {
-        /// Must it be a multiple of 16?
+        /// Whether it must be a multiple of 16.
         aligned: bool,
     },
 }
@@ -22,34 +22,34 @@ pub enum BlockAddress {
 /// An OWord or HWord block read or write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Where.
+    /// Address.
     pub address: BlockAddress,
-    /// Direction.
+    /// Whether it is a write.
     pub write: bool,
     /// Bytes.
     pub bytes: usize,
-    /// A single OWord is in the upper half of its register.
+    /// Whether a single OWord is in the upper half of its register.
     pub high: bool,
 }
 
 /// A scratch block read or write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scratch {
-    /// Direction.
+pub struct ScratchBlock {
+    /// Whether it is a write.
     pub write: bool,
-    /// The execution mask counts for each dword, not for each OWord.
+    /// Whether the execution mask applies per dword instead of per OWord.
     pub per_dword: bool,
-    /// Registers.
+    /// Number of registers.
     pub registers: usize,
-    /// Byte offset in the thread's scratch.
+    /// Byte offset in the thread's scratch space.
     pub offset: u32,
 }
 
-/// Channels whose enables block writes look at; a block of more dwords repeats them (Mesa,
+/// Number of channels whose enables apply to block writes; they are repeated for blocks of more dwords (Mesa,
 /// `fs_generator::generate_scratch_write`).
 const CHANNELS: usize = 16;
 
-/// Reads a block, whatever the execution mask, or writes the dwords of enabled channels.
+/// Reads a block, regardless of the execution mask, or writes the dwords of enabled channels.
 pub fn block(call: &mut Call<'_, '_>, message: &Block) -> Result<(), Fault> {
     let Block { address, write, bytes, high } = *message;
     let (region, offset) = match address {
@@ -64,11 +64,11 @@ pub fn block(call: &mut Call<'_, '_>, message: &Block) -> Result<(), Fault> {
         }
     };
     let registers = bytes.div_ceil(GRF_SIZE);
-    // A block may begin in a surface and end behind it: Mesa reads 64 bytes of uniforms at once, of which
-    // there may be four.
+    // A block may begin within a surface and end after it: Mesa reads 64 bytes of uniforms at once from
+    // buffers that may have four.
     let there = match region {
-        Region::Memory { size, .. } => bytes.min(size.saturating_sub(offset) as usize),
-        Region::Local => bytes,
+        MemoryRegion::Memory { size, .. } => bytes.min(size.saturating_sub(offset) as usize),
+        MemoryRegion::Local => bytes,
     };
     let inside = if high { GRF_SIZE / 2 } else { 0 };
     let mut data = [0; 256];
@@ -93,7 +93,7 @@ pub fn block(call: &mut Call<'_, '_>, message: &Block) -> Result<(), Fault> {
 }
 
 /// Reads or writes registers of the thread's scratch memory.
-pub fn scratch(call: &mut Call<'_, '_>, message: &Scratch) -> Result<(), Fault> {
+pub fn scratch(call: &mut Call<'_, '_>, message: &ScratchBlock) -> Result<(), Fault> {
     let Some(scratch) = call.context.launch.scratch else {
         return Err(Fault::illegal("a scratch message in a launch without scratch memory"));
     };
@@ -141,8 +141,8 @@ pub fn scratch(call: &mut Call<'_, '_>, message: &Scratch) -> Result<(), Fault> 
 }
 
 impl Call<'_, '_> {
-    /// The thread's scratch: header dword 5 from the General State Base Address.
-    fn region_of_scratch(&mut self) -> Result<Region, Fault> {
+    /// The thread's scratch space: header dword 5 plus the General State Base Address.
+    fn region_of_scratch(&mut self) -> Result<MemoryRegion, Fault> {
         self.header(5)?;
         self.region(Space::Stateless)
     }

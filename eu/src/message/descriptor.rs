@@ -5,22 +5,23 @@ use gencl_isa::SharedFunction::{
 };
 use gencl_isa::{Generation, Generations};
 
-use super::image::{MediaBlock, RowOverride, Sample, SampleKind, Slots, Typed, TypedAtomic};
+use super::image::{MediaBlock, RowOverride, Sample, SampleKind, SlotGroup, Typed, TypedAtomic};
 use super::{
-    Atomic, AtomicOperation, Block, BlockAddress, Element, Kind, Scattered, Scratch, Space, Untyped,
+    Atomic, AtomicOperation, Block, BlockAddress, Element, MessageOperation, Scattered, ScratchBlock, Space,
+    Untyped,
 };
 use crate::fault::Fault;
 
 /// The sampler's `cache_flush` among its SIMD32/64 messages (Skylake, Volume 7, "Sampling Engine", "Message
-/// Types"; IGA's `MessageDecoderOther.cpp`). With other SIMD modes the number is `ld2dss`.
+/// Types"; IGA's `MessageDecoderOther.cpp`). With other SIMD modes this type is `ld2dss`.
 const CACHE_FLUSH: u32 = 31;
 
-/// A message of the data ports: shared function, number, and what decodes the rest of the descriptor.
+/// A message type of the data ports, and the function that decodes the rest of the descriptor.
 struct Row {
     target: SharedFunction,
     number: u32,
     generations: Generations,
-    decode: fn(Fields) -> Option<Kind>,
+    decode: fn(Fields) -> Option<MessageOperation>,
 }
 
 /// Generations: Gen7, Gen7.5, Gen8, Gen9.
@@ -35,14 +36,15 @@ const fn row(
     target: SharedFunction,
     number: u32,
     generations: Generations,
-    decode: fn(Fields) -> Option<Kind>,
+    decode: fn(Fields) -> Option<MessageOperation>,
 ) -> Row {
     Row { target, number, generations, decode }
 }
 
-/// Which generation has which message where: the manuals' "Message Descriptor" of each shared function (Ivy
-/// Bridge: Volume 4 Part 1 "Subsystem and Cores - Shared Functions", "Data Port Messages"; Haswell: Volume 7
-/// "3D-Media-GPGPU"), and Mesa's `brw_eu_defines.h` (`GFX7_DATAPORT_DC_*`, `HSW_DATAPORT_DC_PORT1_*`).
+/// Message types by shared function and generation: the manuals' "Message Descriptor" of each shared function
+/// (Ivy Bridge: Volume 4 Part 1 "Subsystem and Cores - Shared Functions", "Data Port Messages"; Haswell:
+/// Volume 7 "3D-Media-GPGPU"), and Mesa's `brw_eu_defines.h` (`GFX7_DATAPORT_DC_*`,
+/// `HSW_DATAPORT_DC_PORT1_*`).
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
     row(DataCache,     0x00, ALL,     |f| oword_block(f, false, BlockAddress::OWords(f.surface()))),
@@ -55,8 +57,8 @@ const ROWS: &[Row] = &[
     row(DataCache,     0x05, ONLY_7,  |f| untyped(f, f.surface(), false)),
     row(DataCache,     0x0d, ONLY_7,  |f| untyped(f, f.surface(), true)),
     row(DataCache,     0x06, ONLY_7,  |f| atomic(f, f.surface(), false)),
-    row(DataCache,     0x07, ALL,     |_| Some(Kind::Fence)),
-    row(RenderCache,   0x07, ALL,     |_| Some(Kind::Fence)),
+    row(DataCache,     0x07, ALL,     |_| Some(MessageOperation::Fence)),
+    row(RenderCache,   0x07, ALL,     |_| Some(MessageOperation::Fence)),
     row(ConstantCache, 0x00, ALL,     |f| oword_block(f, false, BlockAddress::OWords(f.surface()))),
     row(ConstantCache, 0x01, ALL,     |f| oword_block(f, false, BlockAddress::Bytes(f.surface()))),
     row(ConstantCache, 0x03, ALL,     |f| dword_scattered(f, false)),
@@ -81,7 +83,7 @@ const ROWS: &[Row] = &[
     row(DataCache1,    0x1d, FROM_9,  |f| atomic(f, Space::Global, true)),
 ];
 
-/// Registers of a scratch block for the codes of its size (Volume 2d, `MDC_SBS`; Ivy Bridge and Haswell:
+/// Number of registers of a scratch block by size code (Volume 2d, `MDC_SBS`; Ivy Bridge and Haswell:
 /// "Scratch Block Read/Write", "Block Size").
 const SCRATCH_REGISTERS: [[Option<usize>; 4]; COLUMNS] = {
     const NUMBERS: [Option<usize>; 4] = [Some(1), Some(2), None, Some(4)];
@@ -89,16 +91,16 @@ const SCRATCH_REGISTERS: [[Option<usize>; 4]; COLUMNS] = {
     [NUMBERS, NUMBERS, POWERS, POWERS]
 };
 
-/// What a descriptor asks of a shared function.
+/// Decodes a message descriptor.
 ///
 /// # Errors
-/// A message that is not simulated, named in the fault.
+/// A message that is not simulated; the fault describes it.
 pub fn decode(
     generation: Generation,
     target: SharedFunction,
     descriptor: u32,
     end_of_thread: bool,
-) -> Result<Kind, Fault> {
+) -> Result<MessageOperation, Fault> {
     let fields = Fields(descriptor);
     let column = generation.column();
     let kind = match target {
@@ -110,14 +112,14 @@ pub fn decode(
             })
             .and_then(|row| (row.decode)(fields)),
         Sampler => sample(fields),
-        Gateway => (fields.bits(0, 3) == 4).then_some(Kind::Barrier),
-        ThreadSpawner if end_of_thread => Some(Kind::End),
+        Gateway => (fields.bits(0, 3) == 4).then_some(MessageOperation::Barrier),
+        ThreadSpawner if end_of_thread => Some(MessageOperation::End),
         _ => None,
     };
     kind.ok_or_else(|| Fault::unsupported(describe(target, fields)))
 }
 
-/// A message that is not simulated, with what is needed to find it in the manual.
+/// Describes a message that is not simulated, for looking it up in the manual.
 fn describe(target: SharedFunction, fields: Fields) -> String {
     if target == Sampler {
         return format!(
@@ -152,7 +154,7 @@ impl Fields {
         self.bits(14, 5)
     }
 
-    /// The surface that the binding table index means.
+    /// The memory that the binding table index refers to.
     fn surface(self) -> Space {
         Space::of_index(self.bits(0, 8))
     }
@@ -164,8 +166,8 @@ impl Fields {
 }
 
 /// The scratch block messages: bit 17 write, 16 dword mode, 13:12 registers, 11:0 offset in registers.
-fn scratch(fields: Fields, registers: &[Option<usize>; 4]) -> Option<Kind> {
-    Some(Kind::Scratch(Scratch {
+fn scratch(fields: Fields, registers: &[Option<usize>; 4]) -> Option<MessageOperation> {
+    Some(MessageOperation::Scratch(ScratchBlock {
         write: fields.bit(17),
         per_dword: fields.bit(16),
         registers: registers[fields.bits(12, 2) as usize]?,
@@ -173,7 +175,7 @@ fn scratch(fields: Fields, registers: &[Option<usize>; 4]) -> Option<Kind> {
     }))
 }
 
-/// OWords of a block (`MDC_DB_OW`): bytes, and whether it is the upper half of a register.
+/// Size of an OWord block (`MDC_DB_OW`) in bytes, and whether it is the upper half of a register.
 fn owords(code: u32) -> Option<(usize, bool)> {
     Some(match code {
         0 => (16, false),
@@ -185,20 +187,20 @@ fn owords(code: u32) -> Option<(usize, bool)> {
     })
 }
 
-fn oword_block(fields: Fields, write: bool, address: BlockAddress) -> Option<Kind> {
+fn oword_block(fields: Fields, write: bool, address: BlockAddress) -> Option<MessageOperation> {
     let (bytes, high) = owords(fields.bits(8, 3))?;
-    Some(Kind::Block(Block { address, write, bytes, high }))
+    Some(MessageOperation::Block(Block { address, write, bytes, high }))
 }
 
 /// Byte scattered messages: an element of one, two or four bytes at any address.
-fn byte_scattered(fields: Fields, write: bool) -> Option<Kind> {
+fn byte_scattered(fields: Fields, write: bool) -> Option<MessageOperation> {
     let element = match fields.bits(10, 2) {
         0 => Element::Byte,
         1 => Element::Word,
         2 => Element::Dword,
         _ => return None,
     };
-    Some(Kind::Scattered(Scattered {
+    Some(MessageOperation::Scattered(Scattered {
         space: fields.surface(),
         write,
         element,
@@ -210,8 +212,8 @@ fn byte_scattered(fields: Fields, write: bool) -> Option<Kind> {
 }
 
 /// Dword scattered messages: offsets are in dwords.
-fn dword_scattered(fields: Fields, write: bool) -> Option<Kind> {
-    Some(Kind::Scattered(Scattered {
+fn dword_scattered(fields: Fields, write: bool) -> Option<MessageOperation> {
+    Some(MessageOperation::Scattered(Scattered {
         space: fields.surface(),
         write,
         element: Element::Dword,
@@ -222,28 +224,33 @@ fn dword_scattered(fields: Fields, write: bool) -> Option<Kind> {
     }))
 }
 
-/// The binding table index of a message that takes no other.
+/// The binding table index of a message that only accesses surfaces.
 fn binding(fields: Fields) -> u8 {
     fields.bits(0, 8) as u8
 }
 
 /// `MDC_SG3`: 1 is the low, 2 the high half of the sample mask, 0 SIMD4x2; `MDC_CMASK`: a set bit disables a
 /// channel.
-fn typed(fields: Fields, write: bool) -> Option<Kind> {
+fn typed(fields: Fields, write: bool) -> Option<MessageOperation> {
     let slots = match fields.bits(12, 2) {
-        1 => Slots::Low,
-        2 => Slots::High,
+        1 => SlotGroup::Low,
+        2 => SlotGroup::High,
         _ => return None,
     };
     let components = (!fields.bits(8, 4) & 0xf) as u8;
-    (components != 0).then_some(Kind::Typed(Typed { surface: binding(fields), write, components, slots }))
+    (components != 0).then_some(MessageOperation::Typed(Typed {
+        surface: binding(fields),
+        write,
+        components,
+        slots,
+    }))
 }
 
 /// `MDC_SG2` in bit 12, `MDC_AOP` in bits 11:8.
-fn typed_atomic(fields: Fields) -> Option<Kind> {
-    let slots = if fields.bit(12) { Slots::High } else { Slots::Low };
+fn typed_atomic(fields: Fields) -> Option<MessageOperation> {
+    let slots = if fields.bit(12) { SlotGroup::High } else { SlotGroup::Low };
     let operation = AtomicOperation::integer(fields.bits(8, 4))?;
-    Some(Kind::TypedAtomic(TypedAtomic {
+    Some(MessageOperation::TypedAtomic(TypedAtomic {
         surface: binding(fields),
         operation,
         returns: fields.bit(13),
@@ -252,26 +259,25 @@ fn typed_atomic(fields: Fields) -> Option<Kind> {
 }
 
 /// `MDC_VLSO` in bits 10:8: bit 10 overrides the surface's "Vertical Line Stride" by bit 9.
-fn media_block(fields: Fields, write: bool) -> Kind {
+fn media_block(fields: Fields, write: bool) -> MessageOperation {
     let rows = match (fields.bit(10), fields.bit(9)) {
         (false, _) => RowOverride::None,
         (true, false) => RowOverride::Frames,
         (true, true) => RowOverride::Fields,
     };
-    Kind::MediaBlock(MediaBlock { surface: binding(fields), write, rows })
+    MessageOperation::MediaBlock(MediaBlock { surface: binding(fields), write, rows })
 }
 
 /// Bits 18:17 and 29 are the SIMD mode, bit 30 the return format (`MSD_SAMPLER`).
-fn sample(fields: Fields) -> Option<Kind> {
+fn sample(fields: Fields) -> Option<MessageOperation> {
     let simd = match (fields.bits(17, 2), fields.bit(29)) {
         (1, false) => 8,
         (2, false) => 16,
-        // SIMD32/64 messages: `cache_flush`. There is no cache here, and everything before it has been
-        // performed.
-        (3, false) if fields.bits(12, 5) == CACHE_FLUSH => return Some(Kind::Fence),
+        // SIMD32/64 messages: `cache_flush`. There are no caches here, and messages are performed in order.
+        (3, false) if fields.bits(12, 5) == CACHE_FLUSH => return Some(MessageOperation::Fence),
         _ => return None,
     };
-    Some(Kind::Sample(Sample {
+    Some(MessageOperation::Sample(Sample {
         surface: binding(fields),
         sampler: fields.bits(8, 4) as u8,
         kind: SampleKind::of_type(fields.bits(12, 5))?,
@@ -281,17 +287,22 @@ fn sample(fields: Fields) -> Option<Kind> {
 }
 
 /// `MDC_SM3`: 1 is SIMD16, 2 is SIMD8; `MDC_CMASK`: a set bit disables a channel.
-fn untyped(fields: Fields, space: Space, write: bool) -> Option<Kind> {
+fn untyped(fields: Fields, space: Space, write: bool) -> Option<MessageOperation> {
     let simd = match fields.bits(12, 2) {
         1 => 16,
         2 => 8,
         _ => return None,
     };
     let components = !fields.bits(8, 4) & 0xf;
-    (components != 0).then_some(Kind::Untyped(Untyped { space, write, components: components as u8, simd }))
+    (components != 0).then_some(MessageOperation::Untyped(Untyped {
+        space,
+        write,
+        components: components as u8,
+        simd,
+    }))
 }
 
-fn a64_scattered(fields: Fields, write: bool) -> Option<Kind> {
+fn a64_scattered(fields: Fields, write: bool) -> Option<MessageOperation> {
     let blocks = fields.bits(10, 2);
     let (element, count) = match (fields.bits(8, 2), blocks) {
         (0, 0) => (Element::Byte, 1),
@@ -304,7 +315,7 @@ fn a64_scattered(fields: Fields, write: bool) -> Option<Kind> {
     };
     let simd = fields.simd(12);
     let alignment = if fields.bits(8, 2) == 0 { 1 } else { 4 };
-    Some(Kind::Scattered(Scattered {
+    Some(MessageOperation::Scattered(Scattered {
         space: Space::Global,
         write,
         element,
@@ -316,14 +327,14 @@ fn a64_scattered(fields: Fields, write: bool) -> Option<Kind> {
 }
 
 /// Bits 12:11: 0 aligned OWords, 1 unaligned OWords, 3 HWords.
-fn a64_block(fields: Fields, write: bool) -> Option<Kind> {
+fn a64_block(fields: Fields, write: bool) -> Option<MessageOperation> {
     let address = |aligned| BlockAddress::Wide { aligned };
     match fields.bits(11, 2) {
         0 => oword_block(fields, write, address(true)),
         1 => oword_block(fields, write, address(false)),
         3 => {
             let bytes = 32 << fields.bits(8, 3);
-            (bytes <= 256).then_some(Kind::Block(Block {
+            (bytes <= 256).then_some(MessageOperation::Block(Block {
                 address: address(false),
                 write,
                 bytes,
@@ -335,7 +346,7 @@ fn a64_block(fields: Fields, write: bool) -> Option<Kind> {
 }
 
 /// `MDC_AOP` in bits 11:8. Bit 12 is SIMD8 of the surface messages, qwords of the integer A64 ones.
-fn atomic(fields: Fields, space: Space, float: bool) -> Option<Kind> {
+fn atomic(fields: Fields, space: Space, float: bool) -> Option<MessageOperation> {
     let operation = if float {
         AtomicOperation::float(fields.bits(8, 3))
     } else {
@@ -344,5 +355,5 @@ fn atomic(fields: Fields, space: Space, float: bool) -> Option<Kind> {
     let wide = space == Space::Global;
     let simd = if wide || fields.bit(12) { 8 } else { 16 };
     let size = if wide && !float && fields.bit(12) { 8 } else { 4 };
-    Some(Kind::Atomic(Atomic { space, operation, size, simd, returns: fields.bit(13) }))
+    Some(MessageOperation::Atomic(Atomic { space, operation, size, simd, returns: fields.bit(13) }))
 }

@@ -1,19 +1,19 @@
-//! What a message asks of the memory behind the data port: which cache lines, and how long the banks of
-//! shared local memory take. Statistics look at it before the message is performed.
+//! The memory footprint of a message: the cache lines that it accesses, and how long it occupies the banks of
+//! shared local memory. Statistics determine it before the message is performed.
 //!
 //! "The data port coalesces scattered accesses into fewer operations over non-duplicated 64-byte cachelines";
 //! shared local memory has 16 banks of 4 bytes ("The Compute Architecture of Intel Processor Graphics Gen9",
-//! "Subslice Architecture" and "Shared Local Memory"). Reads of one dword by several lanes are one access,
-//! all writes to a bank are accesses of their own (Intel's "OpenCL Developer Guide for Intel Processor
+//! "Subslice Architecture" and "Shared Local Memory"). Reads of the same dword by several lanes are one
+//! access, writes to a bank are always separate (Intel's "OpenCL Developer Guide for Intel Processor
 //! Graphics", "Kernel Memory Access Optimization Summary").
 
 use gencl_isa::Descriptor;
 
 use super::block::BlockAddress;
-use super::port::Region;
+use super::port::MemoryRegion;
 use super::scattered::lanes;
-use super::{Call, Kind, Message, Shape, Space, descriptor};
-use crate::cycles::Class;
+use super::{Call, Message, MessageLengths, MessageOperation, Space, descriptor};
+use crate::cycles::MessageClass;
 use crate::dispatch::GRF_SIZE;
 use crate::file::{self, ADDRESS};
 use crate::op::Op;
@@ -22,31 +22,31 @@ use crate::thread::Thread;
 
 /// Bytes of a cache line.
 const LINE: u64 = 64;
-/// Banks of shared local memory.
+/// Number of banks of shared local memory.
 const BANKS: usize = 16;
-/// Bytes that a bank gives in one clock.
+/// Bytes per clock of a bank.
 const BANK_WIDTH: u64 = 4;
 
-/// Texels that a sampler filters in one clock ("The Compute Architecture of Intel Processor Graphics Gen9",
+/// Texels per clock of a sampler ("The Compute Architecture of Intel Processor Graphics Gen9",
 /// "Sampler").
 const TEXELS: u32 = 4;
 
-/// What a message asks for.
+/// What a message occupies and accesses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
-    /// Who answers. `None`: no memory, and nothing to wait for.
-    pub class: Option<Class>,
+    /// Its class, which determines the latency; `None` for invalid messages.
+    pub class: Option<MessageClass>,
     /// Cache lines, each once, ascending: GPU address / 64. Empty for shared local memory.
     pub lines: Vec<u64>,
     /// Clocks that it occupies the data port.
     pub port: u32,
     /// Clocks that it occupies the sampler.
     pub sampler: u32,
-    /// Registers of all payloads.
+    /// Number of payload registers.
     pub payload: usize,
-    /// General registers that it reads.
+    /// Bit set of general registers that it reads.
     pub reads: u128,
-    /// General registers that it writes.
+    /// Bit set of general registers that it writes.
     pub writes: u128,
 }
 
@@ -57,8 +57,8 @@ struct Access {
 }
 
 impl Footprint {
-    /// That of a message which a thread is about to send for the lanes in `mask`. What the message does wrong
-    /// is reported when it is performed; here it has no footprint.
+    /// The footprint of a message that a thread is about to send for the lanes in `mask`. Faults are raised
+    /// when the message is performed; here invalid accesses are ignored.
     pub fn of(
         context: &mut Context<'_>,
         thread: &mut Thread,
@@ -71,12 +71,12 @@ impl Footprint {
             Descriptor::Register(n) => file::dword(&thread.file, ADDRESS + usize::from(n) % 8 * 4),
         };
         let (descriptor, extended) = (at(message.descriptor), at(message.extended));
-        let shape = Shape::of(descriptor, extended, message.split);
+        let lengths = MessageLengths::of(descriptor, extended, message.split);
         let known = message.kind.is_some();
         let mut footprint = Footprint {
-            payload: shape.length + shape.second_length,
-            reads: if known { op.reads } else { message.reads(shape) },
-            writes: if known { op.writes } else { message.writes(shape) },
+            payload: lengths.length + lengths.second_length,
+            reads: if known { op.reads } else { message.reads(lengths) },
+            writes: if known { op.writes } else { message.writes(lengths) },
             ..Footprint::default()
         };
         let kind = match &message.kind {
@@ -89,37 +89,41 @@ impl Footprint {
             ),
         };
         let Ok(kind) = kind else { return footprint };
-        let mut call = Call { context, thread, op, message, shape, mask };
+        let mut call = Call { context, thread, op, message, lengths, mask };
         footprint.memory(&mut call, &kind);
         footprint
     }
 
-    /// Fills in what the message asks of memory.
-    fn memory(&mut self, call: &mut Call<'_, '_>, kind: &Kind) {
+    /// Fills in the accesses to memory.
+    fn memory(&mut self, call: &mut Call<'_, '_>, kind: &MessageOperation) {
         match kind {
-            Kind::Untyped(m) => {
+            MessageOperation::Untyped(m) => {
                 let components: Vec<u64> = (0..4).filter(|c| m.components >> c & 1 != 0).collect();
                 let accesses = per_lane(call, m.space, m.simd, 1, |address| {
                     components.iter().map(|c| Access { offset: address + c * 4, bytes: 4 }).collect()
                 });
                 self.accesses(call, m.space, &accesses, m.write);
             }
-            Kind::Scattered(m) => {
+            MessageOperation::Scattered(m) => {
                 let bytes = m.element.size() as u64 * m.count as u64;
                 let accesses =
                     per_lane(call, m.space, m.simd, m.address_unit, |offset| vec![Access { offset, bytes }]);
                 self.accesses(call, m.space, &accesses, m.write);
             }
-            Kind::Atomic(m) => {
+            MessageOperation::Atomic(m) => {
                 let bytes = m.size as u64;
                 let accesses = per_lane(call, m.space, m.simd, 1, |offset| vec![Access { offset, bytes }]);
                 self.accesses(call, m.space, &accesses, true);
-                // The operations on one element are performed one after the other.
+                // Operations on the same element are serialised.
                 let most = most_of(accesses.iter().map(|a| a.offset));
                 self.port = self.port.max(most);
-                self.class = Some(if m.space == Space::Local { Class::SlmAtomic } else { Class::Atomic });
+                self.class = Some(if m.space == Space::Local {
+                    MessageClass::SlmAtomic
+                } else {
+                    MessageClass::Atomic
+                });
             }
-            Kind::Block(m) => {
+            MessageOperation::Block(m) => {
                 let (space, offset) = match m.address {
                     BlockAddress::OWords(space) => (space, call.header(2).map(|o| u64::from(o) * 16)),
                     BlockAddress::Bytes(space) => (space, call.header(2).map(u64::from)),
@@ -133,34 +137,36 @@ impl Footprint {
                     offset.into_iter().map(|offset| Access { offset, bytes: m.bytes as u64 }).collect();
                 self.accesses(call, space, &accesses, m.write);
             }
-            Kind::Scratch(m) => {
+            MessageOperation::Scratch(m) => {
                 let access = Access { offset: u64::from(m.offset), bytes: (m.registers * GRF_SIZE) as u64 };
                 self.accesses(call, Space::Stateless, &[access], m.write);
             }
-            // The lines of images are not counted.
-            Kind::Typed(_) | Kind::TypedAtomic(_) | Kind::MediaBlock(_) => {
-                (self.class, self.port) = (Some(Class::Memory), 1);
+            // Cache lines of images are not counted.
+            MessageOperation::Typed(_)
+            | MessageOperation::TypedAtomic(_)
+            | MessageOperation::MediaBlock(_) => {
+                (self.class, self.port) = (Some(MessageClass::Memory), 1);
             }
-            Kind::Sample(_) => {
-                self.class = Some(Class::Sampler);
+            MessageOperation::Sample(_) => {
+                self.class = Some(MessageClass::Sampler);
                 self.sampler = call.mask.count_ones().div_ceil(TEXELS);
             }
-            Kind::Fence => self.class = Some(Class::Fence),
-            Kind::Barrier => self.class = Some(Class::Barrier),
-            Kind::End => self.class = Some(Class::End),
+            MessageOperation::Fence => self.class = Some(MessageClass::Fence),
+            MessageOperation::Barrier => self.class = Some(MessageClass::Barrier),
+            MessageOperation::End => self.class = Some(MessageClass::End),
         }
     }
 
-    /// Adds accesses to one space.
+    /// Adds accesses to one kind of memory.
     fn accesses(&mut self, call: &mut Call<'_, '_>, space: Space, accesses: &[Access], write: bool) {
         let Ok(region) = call.region(space) else { return };
         match region {
-            Region::Local => {
-                self.class = Some(Class::Slm);
+            MemoryRegion::Local => {
+                self.class = Some(MessageClass::Slm);
                 self.port = bank_conflicts(accesses, write);
             }
-            Region::Memory { base, size } => {
-                self.class = Some(Class::Memory);
+            MemoryRegion::Memory { base, size } => {
+                self.class = Some(MessageClass::Memory);
                 let inside =
                     accesses.iter().filter(|a| a.offset.checked_add(a.bytes).is_some_and(|end| end <= size));
                 self.lines.extend(inside.flat_map(|a| {
@@ -175,7 +181,7 @@ impl Footprint {
     }
 }
 
-/// The accesses of all enabled lanes, whose addresses are in the payload in steps of `unit` bytes.
+/// The accesses of all enabled lanes, whose addresses are in the payload in units of `unit` bytes.
 fn per_lane(
     call: &Call<'_, '_>,
     space: Space,
@@ -189,7 +195,7 @@ fn per_lane(
     lanes(mask).flat_map(|lane| accesses(addresses[lane].wrapping_mul(unit))).collect()
 }
 
-/// Clocks that the banks of shared local memory take: the most accesses of one bank.
+/// Clocks that accesses occupy shared local memory: the maximum number of accesses to one bank.
 fn bank_conflicts(accesses: &[Access], write: bool) -> u32 {
     let mut dwords: Vec<u64> =
         accesses.iter().flat_map(|a| a.offset / BANK_WIDTH..=(a.offset + a.bytes - 1) / BANK_WIDTH).collect();
@@ -204,7 +210,7 @@ fn bank_conflicts(accesses: &[Access], write: bool) -> u32 {
     banks.into_iter().max().unwrap_or(0)
 }
 
-/// How often the most frequent value occurs.
+/// Number of occurrences of the most frequent value.
 fn most_of(values: impl Iterator<Item = u64>) -> u32 {
     let mut sorted: Vec<u64> = values.collect();
     sorted.sort_unstable();
@@ -220,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_that_share_a_bank_take_turns() {
+    fn accesses_to_one_bank_are_serialised() {
         for (stride, ways) in [(4, 1), (8, 2), (12, 1), (16, 4), (32, 8), (64, 16), (128, 16), (68, 1)] {
             assert_eq!(bank_conflicts(&strided(16, stride), false), ways, "every {stride} bytes");
             assert_eq!(bank_conflicts(&strided(16, stride), true), ways, "every {stride} bytes");
@@ -228,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn readers_of_one_dword_share_it_writers_do_not() {
+    fn reads_of_one_dword_are_merged_but_not_writes() {
         assert_eq!(bank_conflicts(&strided(16, 0), false), 1);
         assert_eq!(bank_conflicts(&strided(16, 0), true), 16);
     }

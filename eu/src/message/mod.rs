@@ -1,4 +1,4 @@
-//! Messages: what a `send` asks of the shared functions.
+//! Messages: what `send` instructions have the shared functions do.
 //!
 //! Descriptor fields: Skylake manual, Volume 2d "Command Reference: Structures", `MDC_*` and `MSD*`;
 //! behaviour: Volume 7, "Shared Functions - Data Port", "Message Gateway", "Thread Spawner"; cross-checked
@@ -21,7 +21,7 @@ use super::thread::{Status, Thread};
 use crate::dispatch::GRF_SIZE;
 use crate::fault::Fault;
 pub use atomic::{Atomic, AtomicOperation};
-pub use block::{Block, BlockAddress, Scratch};
+pub use block::{Block, BlockAddress, ScratchBlock};
 pub use descriptor::decode;
 pub use footprint::Footprint;
 #[cfg(test)]
@@ -30,9 +30,9 @@ pub use image::{MediaBlock, Sample, Typed, TypedAtomic};
 pub use port::{Space, are_flat};
 pub use scattered::{Element, Scattered, Untyped};
 
-/// What a message asks for.
+/// The operation of a message, decoded from its descriptor.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
+pub enum MessageOperation {
     /// Untyped surface read or write: up to four dwords per channel.
     Untyped(Untyped),
     /// Byte, dword and qword scattered reads and writes.
@@ -42,7 +42,7 @@ pub enum Kind {
     /// OWord and HWord blocks.
     Block(Block),
     /// Scratch blocks.
-    Scratch(Scratch),
+    Scratch(ScratchBlock),
     /// Typed surface read or write.
     Typed(Typed),
     /// Atomic operations on texels.
@@ -59,48 +59,48 @@ pub enum Kind {
     End,
 }
 
-/// Registers of a message.
+/// A `send` instruction: its operation and its registers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
-    /// What it asks for; `None` when the descriptor is in a register.
-    pub kind: Option<Kind>,
-    /// The descriptors as the instruction gives them.
+    /// The operation; `None` when the descriptor is in a register.
+    pub kind: Option<MessageOperation>,
+    /// Shared function.
     pub target: SharedFunction,
     /// Message descriptor.
     pub descriptor: Descriptor,
     /// Extended descriptor.
     pub extended: Descriptor,
-    /// Is it a split send?
+    /// Whether it is a split send.
     pub split: bool,
-    /// First byte of the payload.
+    /// Offset of the payload in the register file.
     pub payload: usize,
-    /// First byte of the second payload of a split send.
+    /// Offset of the second payload of a split send in the register file.
     pub second: usize,
-    /// First byte of the response, `None` for null.
+    /// Offset of the response in the register file, `None` for null.
     pub response: Option<usize>,
-    /// Does the thread end?
+    /// Whether the thread ends.
     pub end_of_thread: bool,
-    /// Lengths and header, as far as the descriptors are known.
-    pub shape: Shape,
+    /// Lengths and header; the default when the descriptor is in a register.
+    pub lengths: MessageLengths,
 }
 
-/// What the generic part of a descriptor says.
+/// The fields that all descriptors have: lengths in registers, and whether there is a header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shape {
+pub struct MessageLengths {
     /// Registers of the payload.
     pub length: usize,
     /// Registers of the second payload.
     pub second_length: usize,
     /// Registers of the response.
     pub response_length: usize,
-    /// Is the payload's first register a header?
+    /// Whether the first register of the payload is a header.
     pub header: bool,
 }
 
-impl Shape {
-    /// From the descriptors (Volume 2d, "Message Descriptor", "Extended Message Descriptor").
-    pub fn of(descriptor: u32, extended: u32, split: bool) -> Shape {
-        Shape {
+impl MessageLengths {
+    /// Decodes the descriptors (Volume 2d, "Message Descriptor", "Extended Message Descriptor").
+    pub fn of(descriptor: u32, extended: u32, split: bool) -> MessageLengths {
+        MessageLengths {
             length: (descriptor >> 25 & 0xf) as usize,
             second_length: if split { (extended >> 6 & 0xf) as usize } else { 0 },
             response_length: (descriptor >> 20 & 0x1f) as usize,
@@ -109,15 +109,16 @@ impl Shape {
     }
 }
 
-impl Kind {
-    /// The surface whose memory, as a buffer, is read or written.
+impl MessageOperation {
+    /// The binding table index of the surface that it accesses as a buffer, if any.
     pub fn buffer_surface(&self) -> Option<u8> {
         let space = match self {
-            Kind::Untyped(m) => m.space,
-            Kind::Scattered(m) => m.space,
-            Kind::Atomic(m) => m.space,
-            Kind::Block(Block {
-                address: BlockAddress::OWords(space) | BlockAddress::Bytes(space), ..
+            MessageOperation::Untyped(m) => m.space,
+            MessageOperation::Scattered(m) => m.space,
+            MessageOperation::Atomic(m) => m.space,
+            MessageOperation::Block(Block {
+                address: BlockAddress::OWords(space) | BlockAddress::Bytes(space),
+                ..
             }) => *space,
             _ => return None,
         };
@@ -129,35 +130,35 @@ impl Kind {
 }
 
 impl Message {
-    /// The registers that it reads.
-    pub fn reads(&self, shape: Shape) -> u128 {
+    /// Bit set of the general registers that it reads.
+    pub fn reads(&self, lengths: MessageLengths) -> u128 {
         let set = |first: usize, count: usize| file::grf_mask(first, first + count * GRF_SIZE);
-        set(self.payload, shape.length) | set(self.second, shape.second_length)
+        set(self.payload, lengths.length) | set(self.second, lengths.second_length)
     }
 
-    /// The registers that it writes.
-    pub fn writes(&self, shape: Shape) -> u128 {
-        self.response.map_or(0, |r| file::grf_mask(r, r + shape.response_length * GRF_SIZE))
+    /// Bit set of the general registers that it writes.
+    pub fn writes(&self, lengths: MessageLengths) -> u128 {
+        self.response.map_or(0, |r| file::grf_mask(r, r + lengths.response_length * GRF_SIZE))
     }
 
-    /// Checks what every message must keep to, whatever it asks for.
+    /// Checks the rules that apply to all messages.
     ///
     /// # Errors
     /// Registers beyond the last, a second payload that overlaps the first, an end of thread from registers
     /// below g112.
-    pub fn check(&self, shape: Shape) -> Result<(), Fault> {
+    pub fn check(&self, lengths: MessageLengths) -> Result<(), Fault> {
         let end = |first: usize, count: usize| first + count * GRF_SIZE;
-        let inside = end(self.payload, shape.length) <= GRF_BYTES
-            && end(self.second, shape.second_length) <= GRF_BYTES
-            && self.response.is_none_or(|r| end(r, shape.response_length) <= GRF_BYTES);
+        let inside = end(self.payload, lengths.length) <= GRF_BYTES
+            && end(self.second, lengths.second_length) <= GRF_BYTES
+            && self.response.is_none_or(|r| end(r, lengths.response_length) <= GRF_BYTES);
         if !inside {
             return Err(Fault::illegal("a message's registers go beyond g127"));
         }
-        if shape.length == 0 {
+        if lengths.length == 0 {
             return Err(Fault::illegal("a message without payload"));
         }
         if self.end_of_thread {
-            let first = if shape.second_length > 0 { self.payload.min(self.second) } else { self.payload };
+            let first = if lengths.second_length > 0 { self.payload.min(self.second) } else { self.payload };
             if first < 112 * GRF_SIZE {
                 return Err(Fault::illegal("the payload of an end of thread must be in g112-g127"));
             }
@@ -166,37 +167,37 @@ impl Message {
     }
 }
 
-/// Everything that a message needs at run time.
+/// A message that is being performed: the state that it accesses.
 pub struct Call<'a, 'c> {
-    /// The work-group's surroundings.
+    /// The state of the work-group.
     pub context: &'a mut Context<'c>,
     /// The thread.
     pub thread: &'a mut Thread,
     /// The instruction.
     pub op: &'a Op,
-    /// Registers.
+    /// The message.
     pub message: &'a Message,
-    /// Lengths.
-    pub shape: Shape,
-    /// Channels.
+    /// Lengths and header.
+    pub lengths: MessageLengths,
+    /// Enabled channels; bit 0 is the instruction's first channel.
     pub mask: u32,
 }
 
 impl Call<'_, '_> {
-    /// Byte offset in the register file of the payload's register `index`, which may be in the second
-    /// part of a split send.
+    /// Offset in the register file of register `index` of the payload, which may be in the second payload of
+    /// a split send.
     pub fn payload(&self, index: usize) -> Result<usize, Fault> {
-        if index < self.shape.length {
+        if index < self.lengths.length {
             return Ok(self.message.payload + index * GRF_SIZE);
         }
-        let index = index - self.shape.length;
-        if index < self.shape.second_length {
+        let index = index - self.lengths.length;
+        if index < self.lengths.second_length {
             return Ok(self.message.second + index * GRF_SIZE);
         }
-        Err(Fault::illegal("the message's payload is shorter than what it asks for needs"))
+        Err(Fault::illegal("the message's payload is shorter than its operation requires"))
     }
 
-    /// `count` registers of the payload that must follow each other.
+    /// Offset in the register file of `count` registers of the payload, which must be consecutive.
     pub fn payload_range(&self, index: usize, count: usize) -> Result<usize, Fault> {
         let first = self.payload(index)?;
         match self.payload(index + count.max(1) - 1)? {
@@ -205,10 +206,10 @@ impl Call<'_, '_> {
         }
     }
 
-    /// Where the response goes. `needed` registers must fit into its length.
+    /// Offset of the response in the register file. Its length must be at least `needed` registers.
     pub fn response(&self, needed: usize) -> Result<usize, Fault> {
         match self.message.response {
-            Some(at) if self.shape.response_length >= needed => Ok(at),
+            Some(at) if self.lengths.response_length >= needed => Ok(at),
             Some(_) => Err(Fault::illegal("the message's response length is shorter than its response")),
             None => Err(Fault::illegal("the message has a response and its destination is null")),
         }
@@ -216,19 +217,19 @@ impl Call<'_, '_> {
 
     /// A dword of the header.
     pub fn header(&self, dword: usize) -> Result<u32, Fault> {
-        if !self.shape.header {
+        if !self.lengths.header {
             return Err(Fault::illegal("the message needs a header"));
         }
         Ok(file::dword(&self.thread.file, self.message.payload + dword * 4))
     }
 
-    /// Registers before addresses or data: the header.
+    /// Index of the first payload register after the header.
     pub fn first(&self) -> usize {
-        usize::from(self.shape.header)
+        usize::from(self.lengths.header)
     }
 }
 
-/// Sends a message and does what it asks for.
+/// Performs the message of a `send`.
 pub fn send(
     context: &mut Context<'_>,
     thread: &mut Thread,
@@ -238,7 +239,7 @@ pub fn send(
 ) -> Result<(), Trap> {
     match &message.kind {
         Some(kind) => {
-            let call = Call { context, thread, op, message, shape: message.shape, mask };
+            let call = Call { context, thread, op, message, lengths: message.lengths, mask };
             perform(call, kind)
         }
         None => {
@@ -247,48 +248,50 @@ pub fn send(
                 Descriptor::Register(n) => file::dword(&thread.file, ADDRESS + usize::from(n) % 8 * 4),
             };
             let (descriptor, extended) = (at(message.descriptor), at(message.extended));
-            let shape = Shape::of(descriptor, extended, message.split);
-            message.check(shape)?;
-            let missing = message.reads(shape) & !thread.written;
+            let lengths = MessageLengths::of(descriptor, extended, message.split);
+            message.check(lengths)?;
+            let missing = message.reads(lengths) & !thread.written;
             if context.strict && missing != 0 {
                 return Err(Box::new(Fault::illegal(format!(
                     "g{} is sent but has never been written",
                     missing.trailing_zeros()
                 ))));
             }
-            thread.written |= message.writes(shape);
+            thread.written |= message.writes(lengths);
             let generation = context.device.generation;
             let kind = decode(generation, message.target, descriptor, message.end_of_thread)?;
-            perform(Call { context, thread, op, message, shape, mask }, &kind)
+            perform(Call { context, thread, op, message, lengths, mask }, &kind)
         }
     }
 }
 
-fn perform(mut call: Call<'_, '_>, kind: &Kind) -> Result<(), Trap> {
+fn perform(mut call: Call<'_, '_>, kind: &MessageOperation) -> Result<(), Trap> {
     match kind {
-        Kind::Untyped(message) => scattered::untyped(&mut call, message)?,
-        Kind::Scattered(message) => scattered::scattered(&mut call, message)?,
-        Kind::Atomic(message) => atomic::perform(&mut call, message)?,
-        Kind::Block(message) => block::block(&mut call, message)?,
-        Kind::Scratch(message) => block::scratch(&mut call, message)?,
-        Kind::Typed(message) => image::typed(&mut call, message)?,
-        Kind::TypedAtomic(message) => image::typed_atomic(&mut call, message)?,
-        Kind::MediaBlock(message) => image::media_block(&mut call, message)?,
-        Kind::Sample(message) => image::sample(&mut call, message)?,
-        // All accesses of a thread are performed in order, at once.
-        Kind::Fence => {
+        MessageOperation::Untyped(message) => scattered::untyped(&mut call, message)?,
+        MessageOperation::Scattered(message) => scattered::scattered(&mut call, message)?,
+        MessageOperation::Atomic(message) => atomic::perform(&mut call, message)?,
+        MessageOperation::Block(message) => block::block(&mut call, message)?,
+        MessageOperation::Scratch(message) => block::scratch(&mut call, message)?,
+        MessageOperation::Typed(message) => image::typed(&mut call, message)?,
+        MessageOperation::TypedAtomic(message) => image::typed_atomic(&mut call, message)?,
+        MessageOperation::MediaBlock(message) => image::media_block(&mut call, message)?,
+        MessageOperation::Sample(message) => image::sample(&mut call, message)?,
+        // Accesses of a thread are performed immediately and in order, so there is nothing to wait for.
+        MessageOperation::Fence => {
             if let Some(at) = call.message.response {
-                let bytes = call.shape.response_length * GRF_SIZE;
+                let bytes = call.lengths.response_length * GRF_SIZE;
                 call.thread.file[at..at + bytes].fill(0);
             }
         }
-        Kind::Barrier => {
+        MessageOperation::Barrier => {
             if !call.context.launch.barrier {
-                Err(Fault::illegal("a barrier in a launch without one (interface descriptor)"))?;
+                Err(Fault::illegal(
+                    "a barrier message in a launch without Barrier Enable (interface descriptor)",
+                ))?;
             }
             call.context.barrier.arrived += 1;
         }
-        Kind::End => {}
+        MessageOperation::End => {}
     }
     if call.message.end_of_thread {
         call.thread.status = Status::Ended;

@@ -1,4 +1,4 @@
-//! The memory behind the data port: shared local memory, surfaces, and the global address space.
+//! The memory that the data port accesses: shared local memory, surfaces, and the global address space.
 
 use gencl_isa::Generation;
 
@@ -10,11 +10,11 @@ use crate::fault::Fault;
 use crate::file::{element, set_element};
 use crate::memory::{AddressSpace, Cursor};
 
-/// The bits of an address in shared local memory that the hardware looks at. IGC sets one of the others in
+/// The bits of an address in shared local memory that the hardware uses. IGC sets one of the others in
 /// pointers that are not null (`VALID_LOCAL_HIGH_BITS`).
 const LOCAL_OFFSET_BITS: u64 = 0x0fff_ffff;
 
-/// Which memory a message accesses.
+/// The kind of memory that a message accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
     /// Shared local memory (binding table index 254).
@@ -28,7 +28,7 @@ pub enum Space {
 }
 
 impl Space {
-    /// What a binding table index means (Volume 2d, `MDC_BTS`).
+    /// The memory that a binding table index refers to (Volume 2d, `MDC_BTS`).
     pub fn of_index(index: u32) -> Space {
         match index {
             254 => Space::Local,
@@ -38,12 +38,12 @@ impl Space {
     }
 }
 
-/// A space with its base: what is needed to turn a message's offset into a place.
+/// A [`Space`] with its base and size, in which a message's offset is an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Region {
+pub enum MemoryRegion {
     /// Shared local memory.
     Local,
-    /// The global address space from `base` on; offsets of `size` and more are outside.
+    /// The global address space from `base` on; offsets from `size` on are out of bounds.
     Memory {
         /// GPU address of offset 0.
         base: u64,
@@ -52,20 +52,20 @@ pub enum Region {
     },
 }
 
-/// `RENDER_SURFACE_STATE` as a generation has it.
+/// The layout of `RENDER_SURFACE_STATE` in a generation.
 pub struct SurfaceLayout {
-    /// Dwords.
+    /// Its size in dwords.
     pub dwords: usize,
-    /// The bits of a binding table's entry that are the state's offset.
+    /// Mask of the surface state's offset in a binding table entry.
     pub pointer: u32,
     /// The dword with the Surface Base Address.
     base: usize,
-    /// The next dword is its upper half.
+    /// Whether the next dword is its upper half.
     wide: bool,
 }
 
-/// Gen7, Gen7.5 (Ivy Bridge and Haswell, "SURFACE_STATE"), Gen8, Gen9 (Volume 2d). A buffer's size is in the
-/// same bits.
+/// Gen7, Gen7.5 (Ivy Bridge and Haswell, "SURFACE_STATE"), Gen8, Gen9 (Volume 2d). The size of a buffer is in
+/// the same bits in all of them.
 const SURFACES: [SurfaceLayout; Generation::ALL.len()] = {
     const NARROW: SurfaceLayout = SurfaceLayout { dwords: 8, pointer: !0x1f, base: 1, wide: false };
     const WIDE: SurfaceLayout = SurfaceLayout { dwords: 16, pointer: !0x3f, base: 8, wide: true };
@@ -73,18 +73,18 @@ const SURFACES: [SurfaceLayout; Generation::ALL.len()] = {
 };
 
 impl SurfaceLayout {
-    /// That of a generation.
+    /// The layout of a generation.
     pub fn of(generation: Generation) -> &'static SurfaceLayout {
         &SURFACES[generation.column()]
     }
 }
 
-/// `RENDER_SURFACE_STATE` (Volume 2d): types of surfaces.
+/// Surface types of `RENDER_SURFACE_STATE` (Volume 2d).
 const SURFACE_TYPE_BUFFER: u32 = 4;
 const SURFACE_TYPE_NULL: u32 = 7;
 
-/// The region of a surface that is a buffer.
-fn buffer(state: &SurfaceState, generation: Generation, index: u8) -> Result<Region, Fault> {
+/// The memory of a buffer surface.
+fn buffer(state: &SurfaceState, generation: Generation, index: u8) -> Result<MemoryRegion, Fault> {
     let (kind, dimensions, depth) = (state[0] >> 29, state[2], state[3] >> 21);
     let layout = SurfaceLayout::of(generation);
     let high = if layout.wide { state[layout.base + 1] } else { 0 };
@@ -92,50 +92,51 @@ fn buffer(state: &SurfaceState, generation: Generation, index: u8) -> Result<Reg
     match kind {
         SURFACE_TYPE_BUFFER => {
             let last = dimensions & 0x7f | (dimensions >> 16 & 0x3fff) << 7 | depth << 21;
-            Ok(Region::Memory { base, size: u64::from(last) + 1 })
+            Ok(MemoryRegion::Memory { base, size: u64::from(last) + 1 })
         }
-        SURFACE_TYPE_NULL => Ok(Region::Memory { base: 0, size: 0 }),
+        SURFACE_TYPE_NULL => Ok(MemoryRegion::Memory { base: 0, size: 0 }),
         other => Err(Fault::illegal(format!("surface {index} has type {other}, the message needs a buffer"))),
     }
 }
 
-/// Are surfaces of a launch the whole address space, of 31 bits? Then offsets in them are addresses.
+/// Whether all these surfaces of a launch are the whole address space of at most 31 bits, so that offsets in
+/// them are addresses.
 pub fn are_flat(surfaces: &[u8], device: &Device, launch: &Launch, memory: &AddressSpace) -> bool {
     const WHOLE: u64 = 1 << 31;
     let is_flat = |index: &u8| {
         let state = read_surface_state(launch, device.generation, memory, &mut Cursor::default(), *index);
         let region = state.and_then(|state| buffer(&state, device.generation, *index));
-        matches!(region, Ok(Region::Memory { base: 0, size }) if size >= WHOLE)
+        matches!(region, Ok(MemoryRegion::Memory { base: 0, size }) if size >= WHOLE)
     };
     1 << device.address_bits <= WHOLE && !surfaces.is_empty() && surfaces.iter().all(is_flat)
 }
 
-/// Do so many bytes at an offset end before the end of a surface?
+/// Whether an access of `bytes` at an offset is within a surface that ends at `end`.
 pub fn is_inside(offset: u64, bytes: usize, end: u64) -> bool {
     offset.checked_add(bytes as u64).is_some_and(|last| last <= end)
 }
 
 impl Call<'_, '_> {
-    /// The region of a space. Stateless messages with a header add its scratch base.
-    pub fn region(&mut self, space: Space) -> Result<Region, Fault> {
+    /// The memory of a space. Stateless messages with a header add its scratch space pointer.
+    pub fn region(&mut self, space: Space) -> Result<MemoryRegion, Fault> {
         match space {
-            Space::Local => Ok(Region::Local),
-            Space::Global => Ok(Region::Memory { base: 0, size: u64::MAX }),
+            Space::Local => Ok(MemoryRegion::Local),
+            Space::Global => Ok(MemoryRegion::Memory { base: 0, size: u64::MAX }),
             Space::Stateless => {
-                let base = if self.shape.header { self.header(5)? & !0x3ff } else { 0 };
+                let base = if self.lengths.header { self.header(5)? & !0x3ff } else { 0 };
                 let general = self.context.launch.bases.general;
-                Ok(Region::Memory { base: general.wrapping_add(u64::from(base)), size: 1 << 32 })
+                Ok(MemoryRegion::Memory { base: general.wrapping_add(u64::from(base)), size: 1 << 32 })
             }
             Space::Surface(index) => self.surface(index),
         }
     }
 
-    fn surface(&mut self, index: u8) -> Result<Region, Fault> {
+    fn surface(&mut self, index: u8) -> Result<MemoryRegion, Fault> {
         let state = self.surface_state(index)?;
         buffer(&state, self.context.device.generation, index)
     }
 
-    /// The bytes of shared local memory at an offset; `None` outside, where the hardware reads 0.
+    /// The bytes of shared local memory at an offset; `None` out of bounds, where the hardware reads 0.
     #[inline]
     fn local(&mut self, offset: u64, size: usize) -> Result<Option<&mut [u8]>, Fault> {
         let strict = self.context.strict;
@@ -150,17 +151,17 @@ impl Call<'_, '_> {
         }
     }
 
-    /// Reads bytes at an offset of a region; 0 outside of a surface.
-    pub fn read(&mut self, region: Region, offset: u64, out: &mut [u8]) -> Result<(), Fault> {
+    /// Reads bytes at an offset of a region; 0 out of bounds.
+    pub fn read(&mut self, region: MemoryRegion, offset: u64, out: &mut [u8]) -> Result<(), Fault> {
         match region {
-            Region::Local => {
+            MemoryRegion::Local => {
                 match self.local(offset, out.len())? {
                     Some(bytes) => out.copy_from_slice(bytes),
                     None => out.fill(0),
                 }
                 Ok(())
             }
-            Region::Memory { base, size } => {
+            MemoryRegion::Memory { base, size } => {
                 if !is_inside(offset, out.len(), size) {
                     out.fill(0);
                     return Ok(());
@@ -171,16 +172,16 @@ impl Call<'_, '_> {
         }
     }
 
-    /// Writes bytes at an offset of a region; nothing outside of a surface.
-    pub fn write(&mut self, region: Region, offset: u64, data: &[u8]) -> Result<(), Fault> {
+    /// Writes bytes at an offset of a region; dropped out of bounds.
+    pub fn write(&mut self, region: MemoryRegion, offset: u64, data: &[u8]) -> Result<(), Fault> {
         match region {
-            Region::Local => {
+            MemoryRegion::Local => {
                 if let Some(bytes) = self.local(offset, data.len())? {
                     bytes.copy_from_slice(data);
                 }
                 Ok(())
             }
-            Region::Memory { base, size } => {
+            MemoryRegion::Memory { base, size } => {
                 if !is_inside(offset, data.len(), size) {
                     return Ok(());
                 }
@@ -190,11 +191,11 @@ impl Call<'_, '_> {
         }
     }
 
-    /// Reads an element of 1, 2, 4 or 8 bytes; 0 outside of a surface.
+    /// Reads an element of 1, 2, 4 or 8 bytes; 0 out of bounds.
     #[inline]
-    pub fn read_element(&mut self, region: Region, offset: u64, size: usize) -> Result<u64, Fault> {
+    pub fn read_element(&mut self, region: MemoryRegion, offset: u64, size: usize) -> Result<u64, Fault> {
         match region {
-            Region::Memory { base, size: end } if is_inside(offset, size, end) => {
+            MemoryRegion::Memory { base, size: end } if is_inside(offset, size, end) => {
                 let address = base.wrapping_add(offset);
                 let cursor = &mut self.context.cursors[self.thread.ip];
                 let memory = self.context.memory;
@@ -205,22 +206,22 @@ impl Call<'_, '_> {
                     _ => memory.read_u64(cursor, address)?,
                 })
             }
-            Region::Memory { .. } => Ok(0),
-            Region::Local => Ok(self.local(offset, size)?.map_or(0, |bytes| element(bytes))),
+            MemoryRegion::Memory { .. } => Ok(0),
+            MemoryRegion::Local => Ok(self.local(offset, size)?.map_or(0, |bytes| element(bytes))),
         }
     }
 
-    /// Writes an element of 1, 2, 4 or 8 bytes; nothing outside of a surface.
+    /// Writes an element of 1, 2, 4 or 8 bytes; dropped out of bounds.
     #[inline]
     pub fn write_element(
         &mut self,
-        region: Region,
+        region: MemoryRegion,
         offset: u64,
         size: usize,
         value: u64,
     ) -> Result<(), Fault> {
         match region {
-            Region::Memory { base, size: end } if is_inside(offset, size, end) => {
+            MemoryRegion::Memory { base, size: end } if is_inside(offset, size, end) => {
                 let address = base.wrapping_add(offset);
                 let cursor = &mut self.context.cursors[self.thread.ip];
                 let memory = self.context.memory;
@@ -231,8 +232,8 @@ impl Call<'_, '_> {
                     _ => memory.write_u64(cursor, address, value)?,
                 }
             }
-            Region::Memory { .. } => {}
-            Region::Local => {
+            MemoryRegion::Memory { .. } => {}
+            MemoryRegion::Local => {
                 if let Some(bytes) = self.local(offset, size)? {
                     set_element(bytes, value);
                 }
@@ -241,8 +242,8 @@ impl Call<'_, '_> {
         Ok(())
     }
 
-    /// Refuses an offset that is not a multiple of `size` in strict mode; aligns it otherwise, as the
-    /// hardware does.
+    /// Aligns an offset down to a multiple of `size`, as the hardware does; in strict mode an unaligned one
+    /// is a fault.
     #[inline]
     pub fn aligned(&self, offset: u64, size: u64) -> Result<u64, Fault> {
         if self.context.strict && !offset.is_multiple_of(size) {
@@ -253,18 +254,18 @@ impl Call<'_, '_> {
         Ok(offset & !(size - 1))
     }
 
-    /// Atomically replaces an element of 4 or 8 bytes by what `update` makes of it (`None`: leaves it); the
-    /// old one.
+    /// Atomically replaces an element of 4 or 8 bytes by the result of `update`, unless that is `None`;
+    /// returns the old value. Out of bounds it returns 0.
     pub fn update(
         &mut self,
-        region: Region,
+        region: MemoryRegion,
         offset: u64,
         size: usize,
         update: impl Fn(u64) -> Option<u64>,
     ) -> Result<u64, Fault> {
         use std::sync::atomic::Ordering::SeqCst;
         match region {
-            Region::Memory { base, size: end } if is_inside(offset, size, end) => {
+            MemoryRegion::Memory { base, size: end } if is_inside(offset, size, end) => {
                 let address = base.wrapping_add(offset);
                 let cursor = &mut self.context.cursors[self.thread.ip];
                 let result = if size == 8 {
@@ -278,8 +279,8 @@ impl Call<'_, '_> {
                 };
                 Ok(result.unwrap_or_else(|old| old))
             }
-            Region::Memory { .. } => Ok(0),
-            Region::Local => {
+            MemoryRegion::Memory { .. } => Ok(0),
+            MemoryRegion::Local => {
                 let Some(bytes) = self.local(offset, size)? else { return Ok(0) };
                 let old = element(bytes);
                 if let Some(new) = update(old) {

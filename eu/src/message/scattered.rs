@@ -1,10 +1,9 @@
-//! Messages with an address for each channel: untyped surface, byte, dword and qword scattered reads and
-//! writes.
+//! Messages with an address per channel: untyped surface, byte, dword and qword scattered reads and writes.
 //!
-//! Payload: header if there is one, addresses (dwords, or qwords for A64), data. The data of one component of
-//! all channels fills whole registers: dwords one register for SIMD8 and two for SIMD16, qwords twice that.
+//! Payload: optional header, addresses (dwords, or qwords for A64), data. The data of one component of all
+//! channels fills whole registers: dwords one register for SIMD8 and two for SIMD16, qwords twice that.
 
-use super::port::{Region, is_inside};
+use super::port::{MemoryRegion, is_inside};
 use super::{Call, Space};
 use crate::dispatch::GRF_SIZE;
 use crate::fault::Fault;
@@ -13,22 +12,22 @@ use crate::file::{element, set_element};
 /// An untyped surface read or write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Untyped {
-    /// Memory.
+    /// The memory that it accesses.
     pub space: Space,
-    /// Direction.
+    /// Whether it is a write.
     pub write: bool,
-    /// Which of the four dwords at each address.
+    /// Mask of the four dwords at each address.
     pub components: u8,
     /// Channels of the message: 8 or 16.
     pub simd: usize,
 }
 
-/// What one address of a scattered message points to.
+/// The element type of a scattered message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Element {
-    /// One byte, in the low part of a dword of the registers.
+    /// One byte, in the low bits of a dword in registers.
     Byte,
-    /// Two bytes, in the low part of a dword of the registers.
+    /// Two bytes, in the low bits of a dword in registers.
     Word,
     /// Four bytes.
     Dword,
@@ -56,32 +55,32 @@ impl Element {
 /// A scattered read or write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scattered {
-    /// Memory.
+    /// The memory that it accesses.
     pub space: Space,
-    /// Direction.
+    /// Whether it is a write.
     pub write: bool,
-    /// Element.
+    /// Element type.
     pub element: Element,
-    /// Elements for each address.
+    /// Number of elements at each address.
     pub count: usize,
     /// Channels of the message: 8 or 16.
     pub simd: usize,
-    /// Bytes that one step of an address stands for.
+    /// Unit of addresses in bytes.
     pub address_unit: u64,
-    /// What addresses must be a multiple of: 1 for byte scattered messages, whatever the size of the element.
+    /// Required alignment of addresses: 1 for byte scattered messages, whatever the size of the element.
     pub alignment: u64,
 }
 
-/// Most channels of a message.
+/// Maximum number of channels of a message.
 const MAX_SIMD: usize = 16;
 
 impl Call<'_, '_> {
-    /// Bytes of an address.
+    /// Size of an address in bytes.
     pub fn address_size(space: Space) -> usize {
         if space == Space::Global { 8 } else { 4 }
     }
 
-    /// Registers of `simd` elements.
+    /// Number of registers of `simd` elements.
     pub fn registers(simd: usize, element_size: usize) -> usize {
         (simd * element_size).div_ceil(GRF_SIZE)
     }
@@ -105,18 +104,20 @@ impl Call<'_, '_> {
         Ok(addresses)
     }
 
-    /// The channels of the message: those of the instruction, of which there may not be more than the message
-    /// has.
+    /// The enabled channels of the message: those of the instruction, which must not exceed the message's
+    /// `simd`.
     #[inline]
     pub fn channels(&self, simd: usize) -> Result<u32, Fault> {
         if self.mask >> simd != 0 {
-            return Err(Fault::illegal(format!("a SIMD{simd} message with more channels enabled")));
+            return Err(Fault::illegal(format!(
+                "a SIMD{simd} message with enabled channels beyond its width"
+            )));
         }
         Ok(self.mask)
     }
 }
 
-/// The channels of a mask.
+/// Iterates over the channels of a mask.
 pub fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     let mut left = mask;
     std::iter::from_fn(move || {
@@ -190,11 +191,11 @@ pub fn scattered(call: &mut Call<'_, '_>, message: &Scattered) -> Result<(), Fau
     Ok(())
 }
 
-/// Moves one element between memory and a register. What a read does not fill of its place is 0.
+/// Moves one element between memory and a register. Reads are zero-extended to the register's element.
 #[inline]
 fn transfer(
     call: &mut Call<'_, '_>,
-    region: Region,
+    region: MemoryRegion,
     offset: u64,
     slot: usize,
     size: usize,
@@ -211,18 +212,18 @@ fn transfer(
     }
 }
 
-/// The case that all channels are enabled and access consecutive aligned dwords in one buffer. `false` when
-/// it is not so.
+/// Fast path for the case that all channels are enabled and access consecutive aligned dwords in one buffer.
+/// Returns whether it applied.
 fn contiguous(
     call: &mut Call<'_, '_>,
-    region: Region,
+    region: MemoryRegion,
     addresses: &[u64],
     mask: u32,
     slot: usize,
     write: bool,
 ) -> Result<bool, Fault> {
     let simd = addresses.len();
-    let Region::Memory { base, size } = region else { return Ok(false) };
+    let MemoryRegion::Memory { base, size } = region else { return Ok(false) };
     let first = addresses[0];
     let consecutive =
         addresses.iter().enumerate().fold(true, |all, (n, a)| all & (*a == first.wrapping_add(4 * n as u64)));

@@ -1,25 +1,25 @@
-//! Which registers an instruction reads and writes, as far as others wait for them.
+//! Register dependencies and cost of an instruction.
 
 use gencl_isa::{Generation, Opcode};
 
-use crate::cycles::{self, Cost};
+use crate::cycles::{self, InstructionCost};
 use crate::dispatch::GRF_SIZE;
 use crate::file::{ACCUMULATOR, ADDRESS, FLAG};
 use crate::op::{Action, Op};
-use crate::operand::{Place, Src, Target};
+use crate::operand::{SourceLocation, Src, Target};
 
-/// Architecture registers as bits: four flag words (`f0.0`, `f0.1`, `f1.0`, `f1.1`), `acc0`, `acc1` and
-/// further ones, `a0`.
+/// Number of tracked architecture registers, in the order of their bits: four flag words (`f0.0`, `f0.1`,
+/// `f1.0`, `f1.1`), `acc0`, all other accumulators, `a0`.
 pub const ARCHITECTURE_REGISTERS: usize = 7;
-/// First accumulator.
+/// Bit of the first accumulator.
 pub const FIRST_ACCUMULATOR: usize = 4;
-/// `a0`
+/// Bit of `a0`.
 pub const ADDRESS_REGISTER: usize = 6;
 
-/// What an instruction needs, whatever the thread.
+/// The registers that an instruction accesses, as bit sets, and its cost; the same for all threads.
 #[derive(Clone, Copy, Debug)]
-pub struct Needs {
-    /// General registers that it reads; of a message that is known when it is sent.
+pub struct Dependencies {
+    /// General registers that it reads. Those of a message may be known only when it is sent.
     pub reads: u128,
     /// General registers that it writes.
     pub writes: u128,
@@ -28,48 +28,48 @@ pub struct Needs {
     /// Architecture registers that it writes.
     pub arf_writes: u8,
     /// Its cost.
-    pub cost: Cost,
+    pub cost: InstructionCost,
 }
 
-impl Needs {
-    /// Those of an instruction. A register that is found through `a0` counts as that only.
-    pub fn of(generation: Generation, op: &Op) -> Needs {
+impl Dependencies {
+    /// The dependencies of an instruction. An indirect operand only counts as a read of `a0`.
+    pub fn of(generation: Generation, op: &Op) -> Dependencies {
         let flags = flag_words(op.flag_bit, op.lanes);
         let accumulators: u8 = 3 << FIRST_ACCUMULATOR;
-        let mut needs = Needs {
+        let mut dependencies = Dependencies {
             reads: op.reads,
             writes: op.writes,
             arf_reads: 0,
             arf_writes: 0,
             cost: cycles::cost(generation, op),
         };
-        needs.arf_reads |= op.src.iter().map(read_by).fold(0, |all, bits| all | bits);
+        dependencies.arf_reads |= op.src.iter().map(read_by).fold(0, |all, bits| all | bits);
         match op.dst.target {
-            Target::Direct { offset, .. } => needs.arf_writes |= architecture(offset),
-            Target::Indirect { .. } => needs.arf_reads |= 1 << ADDRESS_REGISTER,
+            Target::Direct { offset, .. } => dependencies.arf_writes |= architecture(offset),
+            Target::Indirect { .. } => dependencies.arf_reads |= 1 << ADDRESS_REGISTER,
             Target::Null => {}
         }
         if op.predicate.is_some() {
-            needs.arf_reads |= flags;
+            dependencies.arf_reads |= flags;
         }
-        // `sel` chooses by its condition and leaves the flag.
+        // The conditional modifier of `sel` writes no flag.
         if op.condition.is_some() && op.opcode != Opcode::Sel {
-            needs.arf_writes |= flags;
+            dependencies.arf_writes |= flags;
         }
         if matches!(op.opcode, Opcode::Mac | Opcode::Mach | Opcode::Sada2) {
-            needs.arf_reads |= accumulators;
+            dependencies.arf_reads |= accumulators;
         }
         if op.accumulator_write || op.opcode == Opcode::Mach {
-            needs.arf_writes |= accumulators;
+            dependencies.arf_writes |= accumulators;
         }
         if matches!(&op.action, Action::Message(message) if message.kind.is_none()) {
-            needs.arf_reads |= 1 << ADDRESS_REGISTER;
+            dependencies.arf_reads |= 1 << ADDRESS_REGISTER;
         }
-        needs
+        dependencies
     }
 }
 
-/// The words of flags that lanes from a flag bit on use.
+/// The flag words that an instruction uses, from its first flag bit on.
 fn flag_words(first: u8, lanes: u8) -> u8 {
     let (from, to) = (first / 16, (first + lanes.max(1) - 1) / 16);
     (from..=to.min(3)).fold(0, |bits, word| bits | 1 << word)
@@ -77,13 +77,13 @@ fn flag_words(first: u8, lanes: u8) -> u8 {
 
 /// The architecture registers that a source reads.
 fn read_by(src: &Src) -> u8 {
-    match src.place {
-        Place::Indirect { .. } => 1 << ADDRESS_REGISTER,
+    match src.location {
+        SourceLocation::Indirect { .. } => 1 << ADDRESS_REGISTER,
         _ => src.offset().map_or(0, architecture),
     }
 }
 
-/// The register at an offset of the register file.
+/// The architecture register at an offset in the register file.
 fn architecture(offset: usize) -> u8 {
     let register = |base: usize| (offset - base) / GRF_SIZE;
     match offset {

@@ -1,15 +1,15 @@
-//! Statistics of a launch's work-groups: what each instruction was executed for, and what it costs by the
-//! cycle model.
+//! Statistics of a launch's work-groups: executions of each instruction, and its cost in the cycle model.
 //!
-//! `docs/statistics.md` explains the model. Everything here is a sum, a maximum or a union over work-groups,
-//! each of which is looked at by itself, so that neither the number of host threads nor their order shows.
+//! `docs/statistics.md` explains the model. Everything here is a sum, a maximum or a union over work-groups
+//! that are analysed independently, so that the result does not depend on the number or order of host
+//! threads.
 
 mod dependencies;
 #[cfg(test)]
 mod tests;
 mod timeline;
 
-use super::cycles::{Class, Pipe};
+use super::cycles::{MessageClass, Pipe};
 use super::file::{NOTIFICATION, dword};
 use super::kernel::Kernel;
 use super::message::Footprint;
@@ -17,24 +17,24 @@ use super::op::{Action, Op};
 use super::probe::Probe;
 use super::run::Context;
 use super::thread::Thread;
-use dependencies::Needs;
+use dependencies::Dependencies;
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 use timeline::{Issue, Timeline};
 
-/// What one instruction of a kernel took, over all threads.
+/// Counts of one instruction of a kernel, over all threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counter {
-    /// Times that a thread executed it.
+pub struct InstructionCounter {
+    /// Number of executions, each once per thread.
     #[serde(rename = "executed")]
     pub executions: u64,
-    /// Lanes that were enabled, summed over the executions.
+    /// Enabled lanes, summed over the executions.
     pub lanes: u64,
-    /// Clocks in which it kept its thread from issuing the next one.
+    /// Clocks for which it kept its thread from issuing the next instruction.
     pub issue: u64,
-    /// Clocks that threads waited before it for what it needs.
+    /// Clocks that threads waited before it, for its dependencies.
     pub wait: u64,
-    /// Clocks that threads waited for its result.
+    /// Clocks that threads waited for its result, at later instructions.
     pub awaited: u64,
     /// Cache lines of its messages.
     pub lines: u64,
@@ -42,9 +42,9 @@ pub struct Counter {
     pub port: u64,
 }
 
-impl Counter {
-    /// Adds what it took elsewhere.
-    pub fn add(&mut self, other: &Counter) {
+impl InstructionCounter {
+    /// Adds counts of the same instruction.
+    pub fn add(&mut self, other: &InstructionCounter) {
         self.executions += other.executions;
         self.lanes += other.lanes;
         self.issue += other.issue;
@@ -55,46 +55,46 @@ impl Counter {
     }
 }
 
-/// What work-groups of one kernel took. All clocks are EU clocks.
+/// Counts of work-groups of one kernel. All clocks are EU clocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
-    /// By the indices of the kernel's instructions.
-    pub counters: Vec<Counter>,
-    /// Work-groups.
+    /// By instruction index.
+    pub counters: Vec<InstructionCounter>,
+    /// Number of work-groups.
     pub groups: u64,
-    /// EU threads.
+    /// Number of EU threads.
     pub threads: u64,
     /// Clocks of instructions that both pipes of an EU can execute.
     pub either_pipe: u64,
-    /// Clocks of those that only the first can.
+    /// Clocks of instructions that only the first pipe can execute.
     pub first_pipe: u64,
-    /// Clocks of those that only the second can: extended math and `DF`.
+    /// Clocks of instructions that only the second pipe can execute: extended math and `DF`.
     pub second_pipe: u64,
-    /// Registers of message payloads; an EU sends one for each clock.
+    /// Registers of message payloads; an EU sends one per clock.
     pub payload: u64,
     /// Clocks of the data ports.
     pub port: u64,
     /// Clocks of the samplers.
     pub sampler: u64,
-    /// Messages, by the order of [`Class::ALL`].
-    pub messages: [u64; Class::ALL.len()],
-    /// Clocks from the beginning of each thread to its end when it is alone on its EU, summed up.
+    /// Number of messages, in the order of [`MessageClass::ALL`].
+    pub messages: [u64; MessageClass::ALL.len()],
+    /// Sum of the clocks that each thread takes alone on its EU.
     pub latency: u64,
-    /// The same of the thread that takes longest.
+    /// The maximum of those clocks.
     pub longest: u64,
-    /// Cache lines that were accessed, each once.
+    /// Cache lines that were accessed: GPU addresses / 64.
     pub lines: FxHashSet<u64>,
 }
 
 impl Profile {
-    /// Distinct cache lines of 64 bytes that messages accessed.
+    /// Number of distinct cache lines of 64 bytes that messages accessed.
     pub fn distinct_lines(&self) -> u64 {
         self.lines.len() as u64
     }
 
-    /// Adds other work-groups of the same launch.
+    /// Adds the counts of other work-groups of the same launch.
     pub fn merge(&mut self, other: Profile) {
-        self.counters.resize(self.counters.len().max(other.counters.len()), Counter::default());
+        self.counters.resize(self.counters.len().max(other.counters.len()), InstructionCounter::default());
         for (own, other) in self.counters.iter_mut().zip(&other.counters) {
             own.add(other);
         }
@@ -114,35 +114,36 @@ impl Profile {
         self.lines.extend(other.lines);
     }
 
-    /// Sums over all instructions: the order of [`Counter`]'s fields does not matter, each stands for itself.
-    pub fn total(&self) -> Counter {
-        let mut total = Counter::default();
+    /// Sums of each count over all instructions.
+    pub fn total(&self) -> InstructionCounter {
+        let mut total = InstructionCounter::default();
         self.counters.iter().for_each(|counter| total.add(counter));
         total
     }
 }
 
-/// Watches work-groups of one kernel and counts.
+/// Counts what work-groups of one kernel execute.
 pub struct Recorder {
-    needs: Vec<Needs>,
+    dependencies: Vec<Dependencies>,
     profile: Profile,
-    /// Of the current group's threads, by their numbers.
+    /// The timelines of the current group's threads, by number.
     timelines: Vec<Timeline>,
-    /// Lines that the current group has accessed.
+    /// Cache lines that the current group has accessed.
     of_group: FxHashSet<u64>,
-    /// When the last thread arrived at the group's barrier.
+    /// The latest arrival of a thread at the group's barrier, since it was last released.
     arrival: u64,
-    /// When the barrier last let its threads go on.
+    /// When the barrier was last released.
     release: u64,
 }
 
 impl Recorder {
-    /// A recorder for a kernel that has counted nothing.
+    /// A recorder for a kernel, with empty counts.
     pub fn new(kernel: &Kernel) -> Recorder {
-        let needs: Vec<Needs> = kernel.ops().iter().map(|op| Needs::of(kernel.generation(), op)).collect();
-        let counters = vec![Counter::default(); needs.len()];
+        let dependencies: Vec<Dependencies> =
+            kernel.ops().iter().map(|op| Dependencies::of(kernel.generation(), op)).collect();
+        let counters = vec![InstructionCounter::default(); dependencies.len()];
         Recorder {
-            needs,
+            dependencies,
             profile: Profile { counters, ..Profile::default() },
             timelines: Vec::new(),
             of_group: FxHashSet::default(),
@@ -161,14 +162,14 @@ impl Recorder {
         (self.arrival, self.release) = (0, 0);
     }
 
-    /// What was counted since it was asked last.
+    /// Returns and resets the counts.
     pub fn take(&mut self) -> Profile {
         self.end_group();
-        let counters = vec![Counter::default(); self.needs.len()];
+        let counters = vec![InstructionCounter::default(); self.dependencies.len()];
         std::mem::replace(&mut self.profile, Profile { counters, ..Profile::default() })
     }
 
-    /// Counts a message, and says how long it takes.
+    /// Counts a message, and returns its latency.
     fn message(&mut self, index: usize, footprint: &Footprint) -> Option<u32> {
         let class = footprint.class?;
         // A line is in the L3 cache when a thread of the same group has accessed it before.
@@ -197,10 +198,10 @@ impl Probe for Recorder {
 
     fn instruction(&mut self, context: &mut Context<'_>, thread: &mut Thread, op: &Op, mask: u32) {
         let (index, number) = (thread.ip, thread.number as usize);
-        let needs = self.needs[index];
-        let (mut issue, mut arrives) = (Issue::new(index, needs), false);
+        let dependencies = self.dependencies[index];
+        let (mut issue, mut arrives) = (Issue::new(index, dependencies), false);
         match &op.action {
-            // Tried again when the barrier has opened.
+            // Executed again when the barrier has been released.
             Action::Wait(n) if dword(&thread.file, NOTIFICATION + usize::from(*n) * 4) == 0 => return,
             Action::Wait(_) => issue.not_before = self.release,
             Action::Message(message) if mask != 0 || message.end_of_thread => {
@@ -208,8 +209,8 @@ impl Probe for Recorder {
                 issue.latency = self.message(index, &footprint);
                 issue.port = footprint.port;
                 issue.payload = footprint.payload as u32;
-                (issue.needs.reads, issue.needs.writes) = (footprint.reads, footprint.writes);
-                arrives = footprint.class == Some(Class::Barrier);
+                (issue.dependencies.reads, issue.dependencies.writes) = (footprint.reads, footprint.writes);
+                arrives = footprint.class == Some(MessageClass::Barrier);
             }
             _ => {}
         }
@@ -220,21 +221,21 @@ impl Probe for Recorder {
         let counter = &mut self.profile.counters[index];
         counter.executions += 1;
         counter.lanes += u64::from(mask.count_ones());
-        counter.issue += u64::from(needs.cost.issue);
+        counter.issue += u64::from(dependencies.cost.issue);
         counter.wait += wait.clocks;
-        if let Some(culprit) = wait.culprit {
-            self.profile.counters[culprit].awaited += wait.clocks;
+        if let Some(producer) = wait.producer {
+            self.profile.counters[producer].awaited += wait.clocks;
         }
-        match needs.cost.pipe {
-            Some(Pipe::Either) => self.profile.either_pipe += u64::from(needs.cost.issue),
-            Some(Pipe::First) => self.profile.first_pipe += u64::from(needs.cost.issue),
-            Some(Pipe::Second) => self.profile.second_pipe += u64::from(needs.cost.issue),
+        match dependencies.cost.pipe {
+            Some(Pipe::Either) => self.profile.either_pipe += u64::from(dependencies.cost.issue),
+            Some(Pipe::First) => self.profile.first_pipe += u64::from(dependencies.cost.issue),
+            Some(Pipe::Second) => self.profile.second_pipe += u64::from(dependencies.cost.issue),
             None => {}
         }
     }
 
     fn barrier_opens(&mut self) {
-        self.release = self.arrival + u64::from(Class::Barrier.latency());
+        self.release = self.arrival + u64::from(MessageClass::Barrier.latency());
         self.arrival = 0;
     }
 }

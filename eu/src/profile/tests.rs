@@ -1,9 +1,9 @@
-//! Figures that follow from the tables of `cycles.rs` by hand. The end of thread of every script is `mov(8)`,
-//! 2 clocks, and a `send` that waits for its result, 2 + 8 clocks after the beginning of the `mov`, and takes
-//! 2 clocks: 12 together.
+//! Tests with numbers that were computed by hand from the tables of `cycles.rs`. The end of thread of every
+//! script is a `mov(8)` of 2 clocks, and a `send` of 2 clocks that waits 8 clocks for its result: 12
+//! together.
 
 use super::Profile;
-use crate::cycles::Class;
+use crate::cycles::MessageClass;
 use crate::tests::script::Script;
 
 const END: u64 = 12;
@@ -84,8 +84,8 @@ fn bank_conflicts_of_shared_local_memory() {
     for (stride, ways) in [(0, 1), (4, 1), (8, 2), (16, 4), (32, 8), (64, 16), (68, 1)] {
         let read = local(stride, false);
         assert_eq!((read.port, read.distinct_lines()), (ways, 0), "every {stride} bytes");
-        assert_eq!(read.messages[Class::Slm as usize], 1);
-        // Given away in 2 clocks, then the banks and the way back.
+        assert_eq!(read.messages[MessageClass::Slm as usize], 1);
+        // 2 clocks for the send, then the accesses of the banks and the latency.
         assert_eq!(read.longest, 2 + (ways - 1) + 100 + 4 + END);
     }
     assert_eq!(local(0, true).port, 16, "writes to one dword");
@@ -127,7 +127,7 @@ fn lanes_are_counted() {
     assert_eq!((profile.groups, profile.threads, profile.total().executions), (1, 1, 4));
 }
 
-/// Thread 0 has a division more to do than thread 1 before it arrives.
+/// Thread 0 executes another division before it arrives at the barrier.
 #[test]
 fn a_barrier_opens_when_the_last_thread_arrives() {
     let profile = profile(
@@ -141,7 +141,7 @@ mov(8) g20<1>UD 0UD { align1 WE_all 1Q };
 send(8) null<1>UD g20<8,8,1>UD 0x02000004 gateway MsgDesc: mlen 1 rlen 0 { align1 WE_all 1Q };
 wait(1) n0<1>UD { align1 WE_all 1N };",
     );
-    assert_eq!(profile.messages[Class::Barrier as usize], 2);
+    assert_eq!(profile.messages[MessageClass::Barrier as usize], 2);
     let wait = profile.counters[6];
     assert_eq!(wait.executions, 2, "tries do not count");
     // Compare 2, flag 12, jump 8, mov 2, result 8, send 2. Before it: math 4, result 16, mov 2.
@@ -151,6 +151,6 @@ wait(1) n0<1>UD { align1 WE_all 1N };",
 }
 
 #[test]
-fn nothing_changes_from_run_to_run() {
+fn profiles_are_reproducible() {
     assert_eq!(lines(64), lines(64));
 }

@@ -1,9 +1,9 @@
-//! Divergent control flow against the same program for one lane at a time.
+//! Divergent control flow, compared with the same program for one lane at a time.
 
 use super::script::Script;
 
-/// Runs a program on lanes with the inputs `0..16` in `g20` (D) and compares `g10` (D) with what `expected`
-/// says for each.
+/// Runs a program on lanes with the inputs `0..16` in `g20` (D), and compares `g10` (D) with `expected` of
+/// each.
 fn check(name: &str, code: &str, expected: impl Fn(i32) -> i32) {
     for mask in [0xffffu32, 0x0001, 0x5a5a, 0x00ff, 0x8000] {
         let inputs: Vec<String> = (0..16).map(|n| n.to_string()).collect();
@@ -56,7 +56,8 @@ fn nested_ifs_of_which_one_is_skipped() {
     check("nested if", code, |n| if n < 8 { 6 } else { 1 });
 }
 
-/// A loop whose lanes leave in different rounds; `break` goes to the `while` or behind it.
+/// A loop whose lanes leave in different iterations; `uip` of `break` is the `while` or the instruction after
+/// it.
 fn loop_with_break(uip: &str) -> String {
     format!(
         "
@@ -117,8 +118,8 @@ fn loops_in_loops() {
 
 #[test]
 fn forward_gotos_meet_at_joins() {
-    // A forward goto takes the channels whose predicate is false: n < 4 skips to A; of the rest, odd ones
-    // skip to B.
+    // A forward goto is taken by the channels whose predicate is false: n < 4 skips to A; of the rest, odd
+    // ones skip to B.
     let code = "
         mov(16) g10<1>D 0D { align1 1H };
         cmp.l.f0.0(16) null<1>D g20<8,8,1>D 4D { align1 1H };
@@ -176,7 +177,7 @@ fn backward_gotos_are_loops() {
 }
 
 #[test]
-fn halt_leaves_everything() {
+fn halt_leaves_all_nested_blocks() {
     let code = "
         mov(16) g10<1>D 1D { align1 1H };
         cmp.l.f0.0(16) null<1>D g20<8,8,1>D 3D { align1 1H };

@@ -1,5 +1,5 @@
-//! How far the functions of the `math` instruction are from the exact ones. `docs/eu.md` has the largest
-//! errors over all numbers, which these tests sample.
+//! Errors of the functions of the `math` instruction. `docs/eu.md` has the largest errors over all values,
+//! which these tests sample.
 
 use gencl_isa::MathFunction;
 
@@ -19,7 +19,7 @@ fn error(ours: f32, exact: f64) -> f64 {
     (f64::from(ours) - exact).abs() / f64::from_bits((exponent - 23) << 52)
 }
 
-/// The largest error over the numbers whose bits are multiples of `step`.
+/// The largest error over the values whose bits are multiples of `step`.
 fn largest_error(name: MathFunction, step: usize, limit: f32, exact: impl Fn(f64) -> f64) -> (f64, f32) {
     let mut largest = (0.0, 0.0);
     for bits in (0..=u32::MAX).step_by(step) {
@@ -35,7 +35,7 @@ fn largest_error(name: MathFunction, step: usize, limit: f32, exact: impl Fn(f64
     largest
 }
 
-/// No multiple of it is near powers of two.
+/// A step without multiples near powers of two.
 const STEP: usize = 9973;
 
 fn exact_log(a: f64) -> f64 {
@@ -82,7 +82,7 @@ fn powers() {
         state ^= state >> 7;
         state ^= state << 17;
         let a = f32::from_bits(state as u32);
-        // Exponents for which results are numbers; now and then any.
+        // Exponents with finite results; sometimes arbitrary ones.
         let b = match state >> 61 {
             0 => f32::from_bits((state >> 32) as u32),
             _ => (150.0 / f64::from(a).abs().log2() * ((state >> 32 & 0xffff) as f64 / 32768.0 - 1.0)) as f32,

@@ -1,4 +1,4 @@
-//! The fast paths give what the general path gives, bit for bit (of NaNs, any).
+//! Compares the fast paths with the general path, bit by bit (NaN payloads aside).
 
 use std::collections::BTreeMap;
 
@@ -172,7 +172,7 @@ fn thread(random: &mut Random, cr0: u32) -> Thread {
     thread
 }
 
-/// Where the registers differ, other than in NaNs.
+/// The first difference between the registers, other than in NaNs.
 fn difference(a: &Thread, b: &Thread, ty: Type) -> Option<String> {
     let nan = |x: u32| ty == Type::F && f32::from_bits(x).is_nan();
     let half_nan = |x: u32| ty == Type::HF && (x & 0x7fff > 0x7c00 || x >> 16 & 0x7fff > 0x7c00);

@@ -1,4 +1,5 @@
-//! Test scripts: assembly with lines that set registers and memory before and say what they hold after.
+//! Test scripts: assembly with lines that initialise registers and memory, and lines with their expected
+//! contents.
 //!
 //! Blocks are separated by lines of `---`. In a block, lines that begin with `;` are:
 //!
@@ -28,7 +29,7 @@ use crate::dispatch::{CancelFlag, Launch, Rounding, Scratch};
 use crate::fault::Fault;
 use crate::memory::{AddressSpace, Cursor, Object, PAGE_SIZE};
 
-/// Where test memory is in the GPU's address space.
+/// GPU address of test memory.
 const MEMORY: u64 = 0x10000;
 const MEMORY_SIZE: u64 = 0x10000;
 
@@ -188,7 +189,7 @@ impl Script {
         }
     }
 
-    /// Runs the script and checks what it says. `Err` is what went wrong.
+    /// Runs the script and checks its expectations. `Err` is the failed one.
     pub fn run(&self) -> Result<(), String> {
         let (result, file, memory) = self.execute(|_| NoProbe);
         match (&self.fault, result.map(|_| ())) {
@@ -219,7 +220,7 @@ impl Script {
         Ok(())
     }
 
-    /// Runs the script and gives what was counted. Panics when the run fails.
+    /// Runs the script and returns its profile. Panics when the run fails.
     pub fn profile(&self) -> Profile {
         self.execute(Recorder::new).0.unwrap_or_else(|fault| panic!("{fault}\n{}", self.code)).take()
     }

@@ -1,5 +1,5 @@
-//! Surface and sampler states of test scripts, written from what the script says in words. The bits stand
-//! here once more, so that the simulator's decoding is not checked with itself.
+//! Surface and sampler states of test scripts, encoded from their description in the script. The layout is
+//! defined again here, so that the simulator's decoder is not tested with itself.
 //!
 //! `; surface INDEX: RAW BYTES at ADDRESS` is a buffer of bytes. Its state has the device's layout; all
 //! others are those of Gen8 and Gen9.
@@ -27,9 +27,9 @@ use super::super::message::FORMATS;
 use crate::dispatch::Launch;
 use crate::memory::{AddressSpace, Cursor};
 
-/// The binding table, behind it the surface states.
+/// Address of the binding table, which the surface states follow.
 const SURFACES: u64 = 0x1e000;
-/// The sampler states, behind them the border colours.
+/// Address of the sampler states, which the border colours follow.
 const SAMPLERS: u64 = 0x1f000;
 /// From the binding table to the first surface state.
 const STATES: u64 = 0x100;
@@ -118,7 +118,7 @@ fn split(text: &str) -> (u64, impl Iterator<Item = &str>) {
 }
 
 impl States {
-    /// Adds what a `surface` line says.
+    /// Adds the state of a `surface` line.
     pub fn surface(&mut self, text: &str) {
         let (index, mut words) = split(text);
         let mut state = [0; 16];
@@ -178,7 +178,7 @@ impl States {
         self.surfaces.push((index, state));
     }
 
-    /// Adds what a `sampler` line says.
+    /// Adds the state of a `sampler` line.
     pub fn sampler(&mut self, text: &str) {
         let (index, mut words) = split(text);
         let (mut state, mut colour) = ([0; 4], [0; 4]);
@@ -206,7 +206,7 @@ impl States {
         self.samplers.push((index, state, colour));
     }
 
-    /// Writes them to memory and tells a launch where they are.
+    /// Writes them to memory, and sets their addresses in a launch.
     pub fn write(&self, generation: Generation, memory: &AddressSpace, launch: &mut Launch) {
         if self.surfaces.is_empty() && self.raw.is_empty() {
             return;

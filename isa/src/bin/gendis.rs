@@ -1,4 +1,4 @@
-//! `gendis`: instructions to text and back.
+//! `gendis`: disassembles and assembles instructions.
 
 use std::io::{Read, Write};
 use std::process::ExitCode;
@@ -62,7 +62,7 @@ fn input(file: Option<&str>) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Hexadecimal digits, in pairs or not, as bytes.
+/// Converts hexadecimal digits, grouped or not, to bytes.
 fn from_hexadecimal(bytes: &[u8]) -> Result<Vec<u8>, String> {
     let digits: Vec<u8> = bytes.iter().copied().filter(|b| !b.is_ascii_whitespace() && *b != b',').collect();
     digits
@@ -98,7 +98,7 @@ fn disassemble(arguments: &Arguments, bytes: &[u8], out: &mut impl Write) -> Res
     let bytes = if arguments.hexadecimal { from_hexadecimal(bytes)? } else { bytes.to_vec() };
     let stream = decode_stream(arguments.generation, &bytes)
         .map_err(|(offset, error)| format!("byte {offset:#x}: {error}"))?;
-    // Labels count in instructions of 16 bytes; compacted ones in between make offsets numbers.
+    // Labels assume instructions of 16 bytes: with compacted ones, offsets are printed as numbers.
     let text = if stream.iter().all(|(_, size, _)| *size == 16) {
         let program: Vec<_> = stream.into_iter().map(|(_, _, instruction)| instruction).collect();
         print_program(arguments.generation, &program)

@@ -2,7 +2,7 @@
 //!
 //! Source: "EU Compact Instruction Format" of the manuals for Ivy Bridge (Volume 4 Part 3) and
 //! Broadwell and Skylake (Volume 7): "Control Index", "Data Type Index", "SubReg Index",
-//! "Source Index", and those of three-source instructions. The Haswell's are the Ivy Bridge's.
+//! "Source Index", and those of three-source instructions. Haswell has those of Ivy Bridge.
 
 /// Control, Gen7 and Gen7.5.
 pub(super) const GEN7_CONTROL: &[u64] = &[

@@ -4,12 +4,12 @@ use super::operand::{Slot, destination, source, type_beside_immediate};
 use crate::codec::Codec;
 use crate::codes::{self, File};
 use crate::field::Field;
-use crate::opcode::{BranchShape, Implied};
+use crate::opcode::{BranchLayout, Implied};
 use crate::{
     AccessMode, Arf, Branch, Destination, Extra, Instruction, Operand, Region, Register, Source, Type,
 };
 
-/// Sets the destination's fields to what is always there.
+/// Encodes an implied destination.
 fn implied_destination<C: Codec>(c: &mut C, mode: AccessMode, implied: &Implied) -> Result<(), C::Error> {
     if !C::ENCODES {
         return Ok(());
@@ -18,7 +18,7 @@ fn implied_destination<C: Codec>(c: &mut C, mode: AccessMode, implied: &Implied)
     destination(c, mode, &mut d)
 }
 
-/// Sets source 0's fields to what is always there.
+/// Encodes an implied source 0.
 fn implied_source<C: Codec>(c: &mut C, mode: AccessMode, implied: &Implied) -> Result<(), C::Error> {
     if !C::ENCODES {
         return Ok(());
@@ -46,7 +46,7 @@ fn branch_of<C: Codec>(c: &C, i: &Instruction) -> Result<Branch, C::Error> {
     }
 }
 
-/// An offset in bytes; the field counts in `unit`s.
+/// An offset in bytes; the field is in units of `unit`.
 fn offset<C: Codec>(c: &mut C, field: Field, unit: i32, bytes: &mut i32) -> Result<(), C::Error> {
     c.require(*bytes % unit == 0, "a branch offset is not aligned")?;
     let steps = *bytes / unit;
@@ -59,7 +59,7 @@ fn offset<C: Codec>(c: &mut C, field: Field, unit: i32, bytes: &mut i32) -> Resu
     Ok(())
 }
 
-/// The immediate whose place the offsets take, in a source slot.
+/// File and type of the source whose immediate the offsets are.
 fn offset_immediate<C: Codec>(c: &mut C, slot: Slot, ty: Type) -> Result<(), C::Error> {
     if !C::ENCODES {
         return Ok(());
@@ -68,29 +68,33 @@ fn offset_immediate<C: Codec>(c: &mut C, slot: Slot, ty: Type) -> Result<(), C::
 }
 
 /// `if`, `else`, `endif`, `while`, `break`, `cont`, `halt`, `goto`, `join`.
-pub(super) fn offsets<C: Codec>(c: &mut C, shape: &BranchShape, i: &mut Instruction) -> Result<(), C::Error> {
+pub(super) fn offsets<C: Codec>(
+    c: &mut C,
+    layout: &BranchLayout,
+    i: &mut Instruction,
+) -> Result<(), C::Error> {
     no_operands(c, i)?;
     let mut branch = branch_of(c, i)?;
     let generation = c.generation();
     let unit = generation.capabilities().branch_unit;
-    implied_destination(c, i.access_mode, shape.destination(generation))?;
-    let has_uip = shape.has_uip(generation);
+    implied_destination(c, i.access_mode, layout.destination(generation))?;
+    let has_uip = layout.has_uip(generation);
     if generation.capabilities().wide_branch_offsets {
         offset_immediate(c, Slot::Source0, Type::D)?;
         offset(c, Field::JipWide, unit, &mut branch.jip)?;
         if has_uip {
             offset(c, Field::UipWide, unit, &mut branch.uip)?;
-            // The high bits of the offset would be source 1's type otherwise.
+            // Otherwise the offset would overlap the type of source 1.
         } else {
             type_beside_immediate(c, Type::D)?;
         }
     } else {
-        match shape.source {
+        match layout.source {
             Some(source) => {
                 implied_source(c, i.access_mode, &source)?;
-                offset_immediate(c, Slot::Source1, shape.immediate)?;
+                offset_immediate(c, Slot::Source1, layout.immediate)?;
             }
-            None => offset_immediate(c, Slot::Source0, shape.immediate)?,
+            None => offset_immediate(c, Slot::Source0, layout.immediate)?,
         }
         offset(c, Field::JipNarrow, unit, &mut branch.jip)?;
         if has_uip {
@@ -105,20 +109,20 @@ pub(super) fn offsets<C: Codec>(c: &mut C, shape: &BranchShape, i: &mut Instruct
 /// `brd`, `brc`: offsets or a register.
 pub(super) fn register_branch<C: Codec>(
     c: &mut C,
-    shape: &BranchShape,
+    layout: &BranchLayout,
     i: &mut Instruction,
 ) -> Result<(), C::Error> {
     let mut file = file_of(&i.sources[0]);
     c.coded(Field::Src0File, codes::FILES, &mut file)?;
     if file == File::Immediate {
-        return offsets(c, shape, i);
+        return offsets(c, layout, i);
     }
     c.require(matches!(i.extra, Extra::None), "a branch to a register has no offsets")?;
-    implied_destination(c, i.access_mode, shape.destination(c.generation()))?;
+    implied_destination(c, i.access_mode, layout.destination(c.generation()))?;
     source(c, Slot::Source0, i.access_mode, false, &mut i.sources[0])
 }
 
-/// The file of what is in a register, or else (offsets) an immediate.
+/// The register file of a target in a register, or immediate for offsets.
 fn file_of(operand: &Operand) -> File {
     match operand {
         Operand::Register(s) => s.register.file(),
@@ -126,7 +130,7 @@ fn file_of(operand: &Operand) -> File {
     }
 }
 
-/// The instruction pointer, as `jmpi` wants it as destination and source 0.
+/// The instruction pointer, the implied destination and source 0 of `jmpi`.
 const IP: Implied =
     Implied { register: Register::Arf(Arf::Ip), region: Region::SCALAR, ty: Type::UD, hstride: 1 };
 
@@ -137,7 +141,7 @@ pub(super) fn jump<C: Codec>(c: &mut C, i: &mut Instruction) -> Result<(), C::Er
     offset_or_register(c, i)
 }
 
-/// The null register, with all other fields zero, as `call` has it as source 0.
+/// The null register with all other fields zero, the implied source 0 of `call`.
 const NULL: Implied = Implied { register: Register::NULL, region: Region::SCALAR, ty: Type::UD, hstride: 1 };
 
 /// `call`, `calla`: the destination gets the return address.
@@ -147,7 +151,7 @@ pub(super) fn call<C: Codec>(c: &mut C, i: &mut Instruction) -> Result<(), C::Er
     offset_or_register(c, i)
 }
 
-/// Source 1: an offset of 32 bits, or a register with it.
+/// Source 1: an offset of 32 bits, or a register that contains it.
 fn offset_or_register<C: Codec>(c: &mut C, i: &mut Instruction) -> Result<(), C::Error> {
     let mut file = file_of(&i.sources[0]);
     c.coded(Field::Src1File, codes::FILES, &mut file)?;
@@ -165,7 +169,7 @@ fn offset_or_register<C: Codec>(c: &mut C, i: &mut Instruction) -> Result<(), C:
     Ok(())
 }
 
-/// `ret`: source 0 is what `call` wrote.
+/// `ret`: source 0 is the result of `call`.
 pub(super) fn ret<C: Codec>(c: &mut C, i: &mut Instruction) -> Result<(), C::Error> {
     implied_destination(c, i.access_mode, &NULL)?;
     source(c, Slot::Source0, i.access_mode, false, &mut i.sources[0])

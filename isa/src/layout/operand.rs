@@ -1,11 +1,11 @@
-//! Destinations and sources.
+//! Layouts of destinations and sources.
 
 use crate::codec::Codec;
 use crate::codes::{self, File};
 use crate::field::Field;
 use crate::{AccessMode, Destination, Indirect, Instruction, Operand, Region, Register, Source, Type};
 
-/// Which of the two source slots.
+/// One of the two source slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Slot {
     Source0,
@@ -111,7 +111,7 @@ pub(super) fn destination<C: Codec>(
     }
 }
 
-/// Register-indirect addressing: which word of `a0`, and the offset in units of bytes.
+/// Register-indirect addressing: the word of `a0`, and the offset in units of `unit` bytes.
 fn address<C: Codec>(
     c: &mut C,
     (register_field, offset_field, unit): (Field, Field, i16),
@@ -128,12 +128,12 @@ fn address<C: Codec>(
     let sign = 1 << (width - 1);
     value.offset = ((bits ^ sign).wrapping_sub(sign) as i64 as i16).wrapping_mul(unit);
     *indirect = Some(value);
-    // The register is not used then; a fixed one makes equal instructions equal.
+    // The register is unused; a fixed value makes equal instructions compare equal.
     *register = Register::Grf(0);
     Ok(())
 }
 
-/// A source of the formats with one or two. `wide`: an immediate has 64 bits whatever its type.
+/// A source of the formats with one or two. `wide`: an immediate has 64 bits regardless of its type.
 pub(super) fn source<C: Codec>(
     c: &mut C,
     slot: Slot,
@@ -198,7 +198,7 @@ pub(super) fn source<C: Codec>(
     Ok(())
 }
 
-/// An immediate of 16, 32 or 64 bits; those of 16 stand in both halves of the field.
+/// An immediate of 16, 32 or 64 bits; those of 16 are repeated in both halves of the field.
 fn immediate<C: Codec>(c: &mut C, width: u32, bits: &mut u64) -> Result<(), C::Error> {
     match width {
         64 => c.number(Field::Immediate64, bits),
@@ -213,8 +213,8 @@ fn immediate<C: Codec>(c: &mut C, width: u32, bits: &mut u64) -> Result<(), C::E
     }
 }
 
-/// Beside an immediate as the only source, source 1's type repeats the immediate's; its file is the
-/// architecture file, which is 0. Those of 64 bits cover these fields.
+/// Source 1 of an instruction whose only source is an immediate: its type repeats the immediate's, and its
+/// file is the architecture file, which is 0. Immediates of 64 bits overlap these fields.
 pub(super) fn type_beside_immediate<C: Codec>(c: &mut C, ty: Type) -> Result<(), C::Error> {
     if ty.immediate_bits() == 64 {
         return Ok(());
@@ -223,7 +223,7 @@ pub(super) fn type_beside_immediate<C: Codec>(c: &mut C, ty: Type) -> Result<(),
     c.constant(Field::Src1Type, number.map_or(0, u64::from))
 }
 
-/// The fields of a source of three.
+/// The fields of a source of a three-source instruction.
 struct TernaryFields {
     abs: Field,
     negate: Field,
@@ -231,7 +231,7 @@ struct TernaryFields {
     swizzle: Field,
     sub: Field,
     register: Field,
-    /// The bit that says half float where source 0 is float.
+    /// The bit for half float when source 0 is float.
     half: Option<Field>,
 }
 
@@ -265,7 +265,7 @@ const TERNARY: [TernaryFields; 3] = [
     },
 ];
 
-/// Bytes that the subregister fields of three-source instructions count in.
+/// Unit of the subregister fields of three-source instructions in bytes.
 const TERNARY_SUB_UNIT: u8 = 4;
 
 /// Destination and three sources.
@@ -307,7 +307,8 @@ pub(super) fn ternary<C: Codec>(c: &mut C, i: &mut Instruction) -> Result<(), C:
     Ok(())
 }
 
-/// The type of a source of three: that of source 0, but float and half float may be mixed.
+/// The type of a source of a three-source instruction: that of source 0, but float and half float may be
+/// mixed.
 fn half<C: Codec>(c: &mut C, fields: &TernaryFields, common: Type, ty: &mut Type) -> Result<(), C::Error> {
     let mut is_half = *ty == Type::HF;
     match fields.half.filter(|field| field.exists(c.generation()) && matches!(common, Type::F | Type::HF)) {

@@ -1,4 +1,4 @@
-//! Messages.
+//! Layouts of messages.
 
 use super::operand::{Slot, destination, source};
 use crate::codec::Codec;
@@ -9,7 +9,7 @@ use crate::{
     Type,
 };
 
-/// What a message carries before its fields are known.
+/// A message before its fields have been decoded.
 pub(crate) const UNKNOWN: Send = Send {
     target: SharedFunction::Null,
     descriptor: Descriptor::Immediate(0),
@@ -17,7 +17,7 @@ pub(crate) const UNKNOWN: Send = Send {
     end_of_thread: false,
 };
 
-/// The address register as source 1 of a message: the descriptor is in it.
+/// The address register as source 1 of a message, which contains the descriptor.
 fn address_source(dword: u8) -> Source {
     Source::new(Register::Arf(Arf::Address), dword.wrapping_mul(4), Region::SCALAR, Type::UD)
 }
@@ -65,8 +65,8 @@ pub(super) fn send<C: Codec>(c: &mut C, i: &mut Instruction) -> Result<(), C::Er
             _ => c.require(false, "a message's descriptor is an immediate or in a0")?,
         }
     }
-    // The high half of Gen9's extended descriptor lies on the region and subregister of source 0,
-    // where it is read and written: no message of these generations uses it.
+    // The high half of Gen9's extended descriptor overlaps the region and subregister of source 0, and is
+    // treated as these: no message of these generations uses it.
     c.require(send.extended == Descriptor::Immediate(0), "only split sends have an extended descriptor")?;
     send.extended = Descriptor::Immediate(0);
     c.flag(Field::EndOfThread, &mut send.end_of_thread)
@@ -102,8 +102,8 @@ pub(super) fn split_send<C: Codec>(c: &mut C, i: &mut Instruction) -> Result<(),
     split_descriptors(c, message(i))
 }
 
-/// A payload of a split send, or one to be filled in. It has neither region nor type; the ones that
-/// a decoded instruction gets are fixed.
+/// A payload of a split send, or one to be decoded. It has neither region nor type; those of a decoded
+/// instruction are fixed.
 fn payload<C: Codec>(c: &C, operand: &Operand) -> Result<Source, C::Error> {
     let fixed = |register, subregister| Source::new(register, subregister, Region::new(8, 8, 1), Type::UD);
     match operand {

@@ -1,14 +1,14 @@
-//! The bits of each message, described once for both directions.
+//! The layout of each message, described once for both directions.
 
 use super::{
     AtomicOperation, BlockSize, ElementSize, FloatAtomicOperation, GatewayFunction, Message, MessageError,
     MessageKind, Operation, SimdMode, SlotGroup, UrbFunction,
 };
 use crate::generation::COLUMNS;
-use crate::message::table::{MESSAGES, Number};
+use crate::message::table::{MESSAGES, MessageNumber};
 use crate::{Generation, SharedFunction};
 
-/// Moves values between a descriptor and an operation, in one of the directions.
+/// Converts between a descriptor and an operation, in one of the directions.
 struct Walk {
     bits: u32,
     encodes: bool,
@@ -16,7 +16,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// The largest value that `high:low` can hold.
+    /// The largest value of a field `high:low`.
     fn limit(high: u32, low: u32) -> u32 {
         u32::MAX >> (31 - (high - low))
     }
@@ -54,7 +54,7 @@ impl Walk {
         Ok(())
     }
 
-    /// A value among those that the field's numbers, counted from 0, stand for.
+    /// A value that is encoded as its index in a table.
     fn choice<T: Copy + PartialEq>(
         &mut self,
         name: &'static str,
@@ -75,7 +75,7 @@ impl Walk {
         }
     }
 
-    /// Which channels are moved; the descriptor has those that are not.
+    /// The mask of transferred channels; the descriptor has its complement.
     fn channels(&mut self, channels: &mut u8) -> Result<(), MessageError> {
         if self.encodes && *channels > 0xf {
             return Err(MessageError::Value {
@@ -165,7 +165,7 @@ const URB: &[Option<UrbFunction>] = &[
     Some(UrbFunction::Simd8Read),
 ];
 
-/// Where the URB message's fields are: they moved by a bit with Gen8.
+/// The positions of the URB message's fields, which changed by a bit in Gen8.
 struct UrbBits {
     functions: &'static [Option<UrbFunction>],
     function: u32,
@@ -192,12 +192,12 @@ const fn urb_bits(generation: Generation) -> &'static UrbBits {
     PLACES[generation.column()]
 }
 
-/// Do typed messages have two bits of slot group, with SIMD4x2?
+/// Whether typed messages have two bits of slot group, with SIMD4x2.
 const TYPED_4X2: [bool; COLUMNS] = [false, true, true, true];
-/// Does the sampler have a third bit of SIMD mode and 16-bit results?
+/// Whether the sampler has a third bit of SIMD mode and 16-bit results.
 const SAMPLER_WIDE: [bool; COLUMNS] = [false, false, true, true];
 
-/// An operation of a kind with all fields zero, for decoding into.
+/// An operation of a kind with all fields zero, to be decoded into.
 fn template(kind: MessageKind, port: SharedFunction) -> Operation {
     let untyped =
         |write, a64| Operation::Untyped { write, a64, surface: 0, simd: SimdMode::Simd8, channels: 0 };
@@ -314,7 +314,7 @@ fn template(kind: MessageKind, port: SharedFunction) -> Operation {
     }
 }
 
-/// Bits 18:0 (of the sampler also 30:29), but for what tells the message from others.
+/// Bits 18:0 (of the sampler also 30:29), except those that identify the message.
 fn walk(w: &mut Walk, generation: Generation, operation: &mut Operation) -> Result<(), MessageError> {
     match operation {
         Operation::Untyped { surface, simd, channels, .. } => {
@@ -480,7 +480,7 @@ fn walk(w: &mut Walk, generation: Generation, operation: &mut Operation) -> Resu
     }
 }
 
-/// Registers of a scratch block. Before Gen8 the field has the number minus one.
+/// Number of registers of a scratch block by code. Before Gen8 the code is the number minus one.
 fn scratch_sizes(generation: Generation) -> &'static [Option<u8>] {
     const NARROW: &[Option<u8>] = &[Some(1), Some(2), None, Some(4)];
     const WIDE: &[Option<u8>] = &[Some(1), Some(2), Some(4), Some(8)];
@@ -502,11 +502,11 @@ pub(super) fn decode(
 ) -> Result<Message, MessageError> {
     let number = (descriptor >> 14 & 0x1f) as u8;
     let row = MESSAGES.iter().find(|row| match row.place(generation) {
-        Some((t, Number::Type(n))) => t == target && n == number,
-        Some((t, Number::Scratch(write))) => {
+        Some((t, MessageNumber::Type(n))) => t == target && n == number,
+        Some((t, MessageNumber::Scratch(write))) => {
             t == target && descriptor >> 18 & 1 != 0 && (descriptor >> 17 & 1 != 0) == write
         }
-        Some((t, Number::Only)) => t == target,
+        Some((t, MessageNumber::Only)) => t == target,
         None => false,
     });
     let row = row.ok_or(MessageError::Unknown { target, descriptor })?;
@@ -532,9 +532,9 @@ pub(super) fn encode(
     let (target, number) = place.ok_or(MessageError::Missing(kind))?;
     let mut copy = *message;
     let bits = match number {
-        Number::Type(number) => u32::from(number) << 14,
-        Number::Scratch(write) => 1 << 18 | u32::from(write) << 17,
-        Number::Only => 0,
+        MessageNumber::Type(number) => u32::from(number) << 14,
+        MessageNumber::Scratch(write) => 1 << 18 | u32::from(write) << 17,
+        MessageNumber::Only => 0,
     };
     let mut w = Walk { bits, encodes: true, kind };
     lengths(&mut w, &mut copy)?;

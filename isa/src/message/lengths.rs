@@ -1,10 +1,10 @@
-//! How many registers a message takes and gives.
+//! Lengths of payloads and responses in registers.
 //!
 //! Source: "Message Payload" of each message (Skylake, Volume 7, "Shared Functions - Data Port").
 
 use super::{AtomicOperation, Operation, SimdMode};
 
-/// May or must the payload start with a header?
+/// Whether the payload may or must start with a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HeaderRule {
     /// No header (A64 messages without blocks).
@@ -15,16 +15,16 @@ pub enum HeaderRule {
     Required,
 }
 
-/// What an operation takes and gives.
+/// The lengths of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Lengths {
-    /// Registers of payload without the header.
+    /// Registers of the payload without header.
     pub payload: u8,
-    /// Registers of response.
+    /// Registers of the response.
     pub response: u8,
-    /// May or must there be a header?
+    /// Whether there may or must be a header.
     pub header: HeaderRule,
-    /// The lengths are fixed by the descriptor; where not (sampler, URB, ...), they are 0 here.
+    /// Whether the operation determines the lengths; if not (sampler, URB, ...), they are 0 here.
     pub known: bool,
 }
 
@@ -65,7 +65,7 @@ const fn atomic(addresses: u8, operands: u8, data: u8, returns: bool, header: He
 }
 
 impl Operation {
-    /// What the operation takes and gives.
+    /// The lengths of the operation.
     pub fn lengths(&self) -> Lengths {
         let unknown = Lengths { payload: 0, response: 0, header: HeaderRule::Optional, known: false };
         let header = |a64: bool| if a64 { HeaderRule::Forbidden } else { HeaderRule::Optional };
@@ -79,7 +79,7 @@ impl Operation {
             }
             Operation::UntypedAtomic { a64, simd, operation, qword, returns, .. } => {
                 let data = dwords(simd) * if qword { 2 } else { 1 };
-                // The double compare-and-write answers with both dwords.
+                // The double compare-and-write returns both dwords.
                 let scale = if operation == AtomicOperation::CmpWrite2 { 2 } else { 1 };
                 let operands = operation.operands() / scale;
                 atomic(addresses(simd, a64), operands, data * scale, returns, header(a64))

@@ -1,9 +1,8 @@
 //! Message descriptors of the shared functions.
 //!
-//! [`Message::decode`] and [`Message::encode`] go between the 32 bits of a descriptor (without end
-//! of thread) and what it asks for. Which message has which number at which shared function is a
-//! table (`table.rs`); the bits of each message are described once, for both directions
-//! (`layout.rs`).
+//! [`Message::decode`] and [`Message::encode`] convert between a descriptor of 32 bits (without end of
+//! thread) and the operation. The shared function and number of each message are in a table (`table.rs`); the
+//! layout of each message is described once, for both directions (`layout.rs`).
 //!
 //! Source: "Shared Functions - Data Port", "Message Gateway", "Thread Spawner" and the `MSD*` and
 //! `MDC_*` structures of the Skylake manual, Volumes 7 and 2d; "Data Port Messages" of the Ivy
@@ -19,7 +18,7 @@ use crate::{Descriptor, Generation, Send, SharedFunction};
 pub use lengths::{HeaderRule, Lengths};
 pub use table::{MESSAGES, MessageInfo, MessageKind};
 
-/// Surface indices with a meaning of their own.
+/// Binding table indices with a special meaning.
 ///
 /// Source: "A32 Stateless" and "Binding Table Index" (Skylake, Volume 7).
 pub mod surface {
@@ -31,20 +30,20 @@ pub mod surface {
     pub const STATELESS_NON_COHERENT: u8 = 253;
 }
 
-/// What a descriptor says: the lengths that all messages have, and the operation.
+/// The contents of a descriptor: the lengths that all messages have, and the operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Message {
-    /// Registers of payload, of a split send those of the first one; 0 to 15.
+    /// Registers of the payload, of a split send those of the first one; 0 to 15.
     pub payload: u8,
-    /// Registers of response, 0 to 16.
+    /// Registers of the response, 0 to 16.
     pub response: u8,
     /// The payload starts with a header register.
     pub header: bool,
-    /// What is asked for.
+    /// The operation.
     pub operation: Operation,
 }
 
-/// How many lanes a message serves.
+/// The number of lanes of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SimdMode {
     /// Two lanes of four channels each.
@@ -121,7 +120,7 @@ impl FloatAtomicOperation {
     }
 }
 
-/// Which data a block message moves.
+/// The size of a block message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BlockSize {
     /// One OWord (16 bytes), the register's low half.
@@ -168,7 +167,7 @@ impl ElementSize {
     }
 }
 
-/// Which lanes a typed message serves.
+/// The lanes of a typed message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SlotGroup {
     /// Two lanes of four channels.
@@ -207,7 +206,7 @@ pub enum UrbFunction {
     Simd8Read,
 }
 
-/// What is asked for. Surfaces are binding table indices, see [`surface`].
+/// The operation of a message. Surfaces are binding table indices, see [`surface`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// Up to four dwords per lane.
@@ -220,7 +219,7 @@ pub enum Operation {
         surface: u8,
         /// Lanes.
         simd: SimdMode,
-        /// Which of four consecutive dwords are moved, bits 0 to 3. (The descriptor has the inverse.)
+        /// Mask of the transferred dwords of four consecutive ones. (The descriptor has its complement.)
         channels: u8,
     },
     /// Integer atomic operation on one dword (A64: or qword) per lane.
@@ -333,9 +332,9 @@ pub enum Operation {
     },
     /// Waits for the thread's earlier memory accesses.
     Fence {
-        /// The cache whose accesses are waited for: data or render.
+        /// The cache whose accesses the fence waits for: data or render.
         port: SharedFunction,
-        /// Answer with a register when they are done.
+        /// Return a register when they are complete.
         commit: bool,
         /// Bits 12:9: L3 ranges to be flushed (instructions, constants, textures, read-write).
         flush: u8,
@@ -350,7 +349,7 @@ pub enum Operation {
         surface: u8,
         /// Lanes.
         slots: SlotGroup,
-        /// Which channels are moved, bits 0 to 3.
+        /// Mask of the transferred channels, bits 0 to 3.
         channels: u8,
     },
     /// Integer atomic operation on a typed surface.
@@ -396,7 +395,7 @@ pub enum Operation {
         surface: u8,
         /// Sampler state index.
         sampler: u8,
-        /// Bits 16:12: what is sampled how.
+        /// Bits 16:12: message type.
         kind: u8,
         /// Bits 18:17 and, Gen8+, 29.
         mode: u8,
@@ -427,7 +426,7 @@ pub enum Operation {
     ThreadSpawner {
         /// Bit 4: the URB handle is not dereferenced.
         keep_handle: bool,
-        /// Bit 1: a root thread asks.
+        /// Bit 1: the requester is a root thread.
         root: bool,
         /// Bit 0: spawn, not dereference.
         spawn: bool,
@@ -474,14 +473,14 @@ pub enum MessageError {
 }
 
 impl Message {
-    /// A message of an operation, without header and with the lengths that the operation has.
+    /// A message with an operation and its lengths, without header.
     pub fn new(operation: Operation) -> Message {
         let lengths = operation.lengths();
         let header = lengths.header == HeaderRule::Required;
         Message { payload: lengths.payload + u8::from(header), response: lengths.response, header, operation }
     }
 
-    /// What a descriptor says. Bit 31, end of thread, is not looked at.
+    /// Decodes a descriptor. Bit 31, end of thread, is ignored.
     ///
     /// # Errors
     /// A message or a value that the generation reserves.
@@ -493,19 +492,19 @@ impl Message {
         layout::decode(generation, target, descriptor)
     }
 
-    /// The shared function and the descriptor.
+    /// Encodes the message to shared function and descriptor.
     ///
     /// # Errors
-    /// What the generation cannot express.
+    /// A message or value that the generation does not have.
     pub fn encode(&self, generation: Generation) -> Result<(SharedFunction, u32), MessageError> {
         layout::encode(generation, self)
     }
 
-    /// The message as an instruction sends it; `second` of the payload's registers are the second piece of a
-    /// split send.
+    /// The descriptors of the message in an instruction; `second` of the payload's registers are the second
+    /// payload of a split send.
     ///
     /// # Errors
-    /// What the generation cannot express.
+    /// A message or value that the generation does not have.
     pub fn send(
         &self,
         generation: Generation,
@@ -652,7 +651,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_generation_does_not_have_is_an_error() {
+    fn messages_that_a_generation_lacks_are_errors() {
         let (operation, ..) = DESCRIPTORS[0];
         let message = Message::new(operation);
         assert_eq!(
@@ -671,9 +670,9 @@ mod tests {
             for row in MESSAGES {
                 let Some((target, number)) = row.place(generation) else { continue };
                 let bits = match number {
-                    table::Number::Type(number) => u32::from(number) << 14 | 0x200,
-                    table::Number::Scratch(write) => 1 << 18 | u32::from(write) << 17,
-                    table::Number::Only => 0,
+                    table::MessageNumber::Type(number) => u32::from(number) << 14 | 0x200,
+                    table::MessageNumber::Scratch(write) => 1 << 18 | u32::from(write) << 17,
+                    table::MessageNumber::Only => 0,
                 };
                 let message = Message::decode(generation, target, bits);
                 let kind = message.map(|message| message.operation.kind());

@@ -1,4 +1,4 @@
-//! Messages as text.
+//! Printing of messages.
 
 use std::fmt;
 
@@ -41,7 +41,7 @@ impl fmt::Display for Channels {
     }
 }
 
-/// What the sampler is asked for, by name where it has one (Skylake, Volume 7, "Sampling Engine", "Message
+/// A message type of the sampler, by name where it has one (Skylake, Volume 7, "Sampling Engine", "Message
 /// Types"; Mesa's `brw_eu_defines.h`).
 struct Sample {
     kind: u8,
@@ -94,7 +94,7 @@ impl fmt::Display for SampleMode {
     }
 }
 
-/// ` word` where it holds.
+/// The word, or nothing unless `holds`.
 fn word(holds: bool, word: &str) -> &str {
     if holds { word } else { "" }
 }

@@ -5,7 +5,7 @@ use crate::SharedFunction as Target;
 use crate::generation::COLUMNS;
 use crate::{Generation, SharedFunction};
 
-/// Messages, as far as their number tells them apart.
+/// The messages that have separate encodings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the rows of the table say what they are")]
 pub enum MessageKind {
@@ -48,14 +48,14 @@ pub enum MessageKind {
     PixelInterpolator,
 }
 
-/// How the descriptor tells the message from the others of its shared function.
+/// The bits of the descriptor that identify a message among those of its shared function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Number {
+pub(super) enum MessageNumber {
     /// Bits 18:14.
     Type(u8),
     /// Bit 18 set (the category), and the value of bit 17.
     Scratch(bool),
-    /// The shared function has no other.
+    /// None: the shared function has no other message.
     Only,
 }
 
@@ -66,52 +66,61 @@ pub struct MessageInfo {
     pub kind: MessageKind,
     /// Its name.
     pub name: &'static str,
-    /// Shared function and number by generation.
-    places: [Option<(SharedFunction, Number)>; COLUMNS],
+    /// Shared function and number in each generation.
+    places: [Option<(SharedFunction, MessageNumber)>; COLUMNS],
 }
 
 impl MessageInfo {
     /// Shared function and number; `None` where the generation does not have the message.
-    pub(super) fn place(&self, generation: Generation) -> Option<(SharedFunction, Number)> {
+    pub(super) fn place(&self, generation: Generation) -> Option<(SharedFunction, MessageNumber)> {
         self.places[generation.column()]
     }
 }
 
-const fn all(kind: MessageKind, name: &'static str, target: SharedFunction, number: Number) -> MessageInfo {
+const fn all(
+    kind: MessageKind,
+    name: &'static str,
+    target: SharedFunction,
+    number: MessageNumber,
+) -> MessageInfo {
     MessageInfo { kind, name, places: [Some((target, number)); COLUMNS] }
 }
 
-/// Gen7 has it at the data cache, later generations at data port 1.
+/// A message of the data cache on Gen7, of data port 1 on later generations.
 const fn untyped(kind: MessageKind, name: &'static str, gen7: u8, later: u8) -> MessageInfo {
-    let later = Some((Target::DataCache1, Number::Type(later)));
-    MessageInfo { kind, name, places: [Some((Target::DataCache, Number::Type(gen7))), later, later, later] }
-}
-
-/// Gen7 has it at the render cache, later generations at data port 1.
-const fn typed(kind: MessageKind, name: &'static str, number: u8) -> MessageInfo {
-    let later = Some((Target::DataCache1, Number::Type(number)));
+    let later = Some((Target::DataCache1, MessageNumber::Type(later)));
     MessageInfo {
         kind,
         name,
-        places: [Some((Target::RenderCache, Number::Type(number))), later, later, later],
+        places: [Some((Target::DataCache, MessageNumber::Type(gen7))), later, later, later],
+    }
+}
+
+/// A message of the render cache on Gen7, of data port 1 on later generations.
+const fn typed(kind: MessageKind, name: &'static str, number: u8) -> MessageInfo {
+    let later = Some((Target::DataCache1, MessageNumber::Type(number)));
+    MessageInfo {
+        kind,
+        name,
+        places: [Some((Target::RenderCache, MessageNumber::Type(number))), later, later, later],
     }
 }
 
 const fn from75(kind: MessageKind, name: &'static str, number: u8) -> MessageInfo {
-    let place = Some((Target::DataCache1, Number::Type(number)));
+    let place = Some((Target::DataCache1, MessageNumber::Type(number)));
     MessageInfo { kind, name, places: [None, place, place, place] }
 }
 
 const fn from8(kind: MessageKind, name: &'static str, number: u8) -> MessageInfo {
-    let place = Some((Target::DataCache1, Number::Type(number)));
+    let place = Some((Target::DataCache1, MessageNumber::Type(number)));
     MessageInfo { kind, name, places: [None, None, place, place] }
 }
 
 const fn from9(kind: MessageKind, name: &'static str, target: SharedFunction, number: u8) -> MessageInfo {
-    MessageInfo { kind, name, places: [None, None, None, Some((target, Number::Type(number)))] }
+    MessageInfo { kind, name, places: [None, None, None, Some((target, MessageNumber::Type(number)))] }
 }
 
-/// All messages. A message that several caches have stands once for each.
+/// All messages. A message of several caches has a row for each.
 #[rustfmt::skip]
 pub const MESSAGES: &[MessageInfo] = &[
     untyped(MessageKind::UntypedRead, "untyped read", 5, 1),
@@ -127,37 +136,37 @@ pub const MESSAGES: &[MessageInfo] = &[
     from8(MessageKind::A64ScatteredWrite, "a64 scattered write", 0x1a),
     from8(MessageKind::A64BlockRead, "a64 block read", 0x14),
     from8(MessageKind::A64BlockWrite, "a64 block write", 0x15),
-    all(MessageKind::ByteScatteredRead, "byte scattered read", Target::DataCache, Number::Type(4)),
-    all(MessageKind::ByteScatteredWrite, "byte scattered write", Target::DataCache, Number::Type(12)),
-    all(MessageKind::DwordScatteredRead, "dword scattered read", Target::DataCache, Number::Type(3)),
-    all(MessageKind::DwordScatteredRead, "dword scattered read", Target::ConstantCache, Number::Type(3)),
-    all(MessageKind::DwordScatteredWrite, "dword scattered write", Target::DataCache, Number::Type(11)),
-    all(MessageKind::OwordBlockRead, "oword block read", Target::DataCache, Number::Type(0)),
-    all(MessageKind::OwordBlockRead, "oword block read", Target::ConstantCache, Number::Type(0)),
-    all(MessageKind::OwordBlockReadUnaligned, "unaligned oword block read", Target::DataCache, Number::Type(1)),
-    all(MessageKind::OwordBlockReadUnaligned, "unaligned oword block read", Target::ConstantCache, Number::Type(1)),
-    all(MessageKind::OwordBlockReadUnaligned, "unaligned oword block read", Target::SamplerCache, Number::Type(1)),
-    all(MessageKind::OwordBlockWrite, "oword block write", Target::DataCache, Number::Type(8)),
-    all(MessageKind::OwordDualBlockRead, "oword dual block read", Target::DataCache, Number::Type(2)),
-    all(MessageKind::OwordDualBlockRead, "oword dual block read", Target::ConstantCache, Number::Type(2)),
-    all(MessageKind::OwordDualBlockWrite, "oword dual block write", Target::DataCache, Number::Type(10)),
-    all(MessageKind::ScratchRead, "scratch read", Target::DataCache, Number::Scratch(false)),
-    all(MessageKind::ScratchWrite, "scratch write", Target::DataCache, Number::Scratch(true)),
-    all(MessageKind::Fence, "fence", Target::DataCache, Number::Type(7)),
-    all(MessageKind::Fence, "fence", Target::RenderCache, Number::Type(7)),
+    all(MessageKind::ByteScatteredRead, "byte scattered read", Target::DataCache, MessageNumber::Type(4)),
+    all(MessageKind::ByteScatteredWrite, "byte scattered write", Target::DataCache, MessageNumber::Type(12)),
+    all(MessageKind::DwordScatteredRead, "dword scattered read", Target::DataCache, MessageNumber::Type(3)),
+    all(MessageKind::DwordScatteredRead, "dword scattered read", Target::ConstantCache, MessageNumber::Type(3)),
+    all(MessageKind::DwordScatteredWrite, "dword scattered write", Target::DataCache, MessageNumber::Type(11)),
+    all(MessageKind::OwordBlockRead, "oword block read", Target::DataCache, MessageNumber::Type(0)),
+    all(MessageKind::OwordBlockRead, "oword block read", Target::ConstantCache, MessageNumber::Type(0)),
+    all(MessageKind::OwordBlockReadUnaligned, "unaligned oword block read", Target::DataCache, MessageNumber::Type(1)),
+    all(MessageKind::OwordBlockReadUnaligned, "unaligned oword block read", Target::ConstantCache, MessageNumber::Type(1)),
+    all(MessageKind::OwordBlockReadUnaligned, "unaligned oword block read", Target::SamplerCache, MessageNumber::Type(1)),
+    all(MessageKind::OwordBlockWrite, "oword block write", Target::DataCache, MessageNumber::Type(8)),
+    all(MessageKind::OwordDualBlockRead, "oword dual block read", Target::DataCache, MessageNumber::Type(2)),
+    all(MessageKind::OwordDualBlockRead, "oword dual block read", Target::ConstantCache, MessageNumber::Type(2)),
+    all(MessageKind::OwordDualBlockWrite, "oword dual block write", Target::DataCache, MessageNumber::Type(10)),
+    all(MessageKind::ScratchRead, "scratch read", Target::DataCache, MessageNumber::Scratch(false)),
+    all(MessageKind::ScratchWrite, "scratch write", Target::DataCache, MessageNumber::Scratch(true)),
+    all(MessageKind::Fence, "fence", Target::DataCache, MessageNumber::Type(7)),
+    all(MessageKind::Fence, "fence", Target::RenderCache, MessageNumber::Type(7)),
     typed(MessageKind::TypedRead, "typed read", 5),
     typed(MessageKind::TypedWrite, "typed write", 13),
     typed(MessageKind::TypedAtomic, "typed atomic", 6),
     typed(MessageKind::MediaBlockRead, "media block read", 4),
-    all(MessageKind::MediaBlockRead, "media block read", Target::SamplerCache, Number::Type(4)),
+    all(MessageKind::MediaBlockRead, "media block read", Target::SamplerCache, MessageNumber::Type(4)),
     typed(MessageKind::MediaBlockWrite, "media block write", 10),
     from9(MessageKind::RenderTargetRead, "render target read", Target::RenderCache, 13),
-    all(MessageKind::RenderTargetWrite, "render target write", Target::RenderCache, Number::Type(12)),
-    all(MessageKind::Sampler, "sample", Target::Sampler, Number::Only),
-    all(MessageKind::Urb, "urb", Target::Urb, Number::Only),
-    all(MessageKind::Gateway, "gateway", Target::Gateway, Number::Only),
-    all(MessageKind::ThreadSpawner, "thread spawner", Target::ThreadSpawner, Number::Only),
-    all(MessageKind::PixelInterpolator, "pixel interpolator", Target::PixelInterpolator, Number::Only),
+    all(MessageKind::RenderTargetWrite, "render target write", Target::RenderCache, MessageNumber::Type(12)),
+    all(MessageKind::Sampler, "sample", Target::Sampler, MessageNumber::Only),
+    all(MessageKind::Urb, "urb", Target::Urb, MessageNumber::Only),
+    all(MessageKind::Gateway, "gateway", Target::Gateway, MessageNumber::Only),
+    all(MessageKind::ThreadSpawner, "thread spawner", Target::ThreadSpawner, MessageNumber::Only),
+    all(MessageKind::PixelInterpolator, "pixel interpolator", Target::PixelInterpolator, MessageNumber::Only),
 ];
 
 impl MessageKind {
@@ -168,7 +177,7 @@ impl MessageKind {
 }
 
 impl Operation {
-    /// Which message it is.
+    /// Its message kind.
     pub fn kind(&self) -> MessageKind {
         use super::SimdMode;
         match *self {
@@ -212,7 +221,7 @@ impl Operation {
         }
     }
 
-    /// The cache that the message goes through, where several have it.
+    /// The cache of a message that several caches have.
     pub(super) fn port(&self) -> Option<SharedFunction> {
         match *self {
             Operation::DwordScattered { port, .. }

@@ -1,4 +1,4 @@
-//! Reading text from left to right.
+//! A cursor for parsing text.
 
 /// A position in a text.
 #[derive(Clone, Debug)]
@@ -31,13 +31,13 @@ impl<'a> Cursor<'a> {
         self.position += rest.len() - rest.trim_start().len();
     }
 
-    /// Nothing but spaces is left.
+    /// Whether only spaces are left.
     pub(super) fn at_end(&mut self) -> bool {
         self.skip_spaces();
         self.rest().is_empty()
     }
 
-    /// Reads the token if it comes next, without skipping spaces.
+    /// Reads the token if the text continues with it, without skipping spaces.
     pub(super) fn eat(&mut self, token: &str) -> bool {
         let found = self.rest().starts_with(token);
         if found {

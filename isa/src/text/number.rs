@@ -1,8 +1,8 @@
-//! Immediates as text.
+//! Printing of immediates.
 
 use crate::Type;
 
-/// How an immediate is written: the number with its type, and a comment with the float's value.
+/// The text of an immediate: the number with its type, and a comment with the value of a float.
 pub(super) fn print(bits: u64, ty: Type) -> String {
     match ty {
         Type::UD | Type::V | Type::UV | Type::VF => {

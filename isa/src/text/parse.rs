@@ -1,8 +1,9 @@
-//! Instructions from text.
+//! Parsing of instructions.
 
 use super::cursor::Cursor;
 use super::parse_operand::{Context, Result, descriptor_register, destination, source};
 use super::print::shows_flag;
+use super::statement::{statements, without_comments};
 use crate::opcode::{Allows, Format, OpcodeInfo};
 use crate::{
     AccessMode, Branch, Descriptor, Extra, Flag, Generation, Instruction, Opcode, Operand, Predicate,
@@ -10,7 +11,7 @@ use crate::{
 };
 use crate::{codes, layout};
 
-/// Why a text is no instruction, and where.
+/// Why a text cannot be parsed, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct ParseError {
@@ -32,14 +33,13 @@ impl ParseError {
     }
 }
 
-/// The instruction of a text; branch offsets are numbers of bytes.
+/// Parses one instruction; branch offsets are numbers of bytes.
 ///
 /// # Errors
-/// A text that is no instruction, one that the generation does not have, more than one.
+/// A text that is not exactly one instruction, or an instruction that the generation does not have.
 pub fn parse(generation: Generation, text: &str) -> std::result::Result<Instruction, ParseError> {
-    let text = &super::program::without_comments(text);
-    let program = super::program::statements(text);
-    let [statement] = &program[..] else {
+    let text = &without_comments(text);
+    let [statement] = &statements(text)[..] else {
         return Err(ParseError::at(text, 0, "one instruction is expected"));
     };
     let parsed = statement_of(generation, statement.text)
@@ -50,7 +50,7 @@ pub fn parse(generation: Generation, text: &str) -> std::result::Result<Instruct
     Ok(parsed.instruction)
 }
 
-/// An instruction with the labels that its branch offsets stand for.
+/// An instruction, with the labels of its branch targets.
 pub(super) struct Parsed<'a> {
     pub(super) instruction: Instruction,
     pub(super) jip: Option<&'a str>,
@@ -77,7 +77,7 @@ pub(super) fn statement_of<'a>(
     }
 }
 
-/// What stands between the braces.
+/// The options between the braces.
 #[derive(Default)]
 struct Options {
     mode: AccessMode,
@@ -175,7 +175,7 @@ impl<'a> Parser<'a> {
         }
         self.common(info, predicate, c, &mut i)?;
         self.operands(info, c, &mut i)?;
-        // What follows the colon explains the descriptor and is made from it.
+        // The text after the colon is a description of the descriptor.
         c.skip_spaces();
         if c.eat("MsgDesc:") {
             c.run(|_| true);
@@ -186,7 +186,7 @@ impl<'a> Parser<'a> {
         Ok(i)
     }
 
-    /// Predicate and the flag register in it.
+    /// A predicate and its flag register.
     fn predicate(&self, c: &mut Cursor<'a>) -> Result<Option<(Predicate, Flag)>> {
         if !c.eat("(") {
             return Ok(None);
@@ -213,7 +213,7 @@ impl<'a> Parser<'a> {
         Ok(Some((Predicate { control, inverse }, flag)))
     }
 
-    /// What stands between mnemonic and operands, and the options.
+    /// The parts between mnemonic and operands, and the options.
     fn common(
         &self,
         info: &OpcodeInfo,
@@ -328,7 +328,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Branch offsets, or a register in their place.
+    /// Branch offsets, or a register that contains them.
     fn target(
         &mut self,
         c: &mut Cursor<'a>,
@@ -358,7 +358,7 @@ impl<'a> Parser<'a> {
                 i.sources[0] = operand;
                 Ok(())
             }
-            // As other assemblers write it: in the field's unit.
+            // The form of other assemblers: in the field's unit.
             (Opcode::Jmpi, Operand::Immediate { bits, ty: Type::D | Type::UD }) => {
                 let unit = self.generation.capabilities().jump_unit;
                 branch.jip = (bits as u32 as i32).checked_mul(unit).ok_or("the offset is too large")?;
@@ -388,7 +388,7 @@ impl<'a> Parser<'a> {
         }
         c.skip_spaces();
         if c.peek().is_some_and(|ch| ch.is_ascii_digit() || ch == 'a') {
-            // After `a0` in a send, Mesa's disassembler repeats the bits that name the register.
+            // After `a0` in a send, Mesa's disassembler repeats the bits that encode the register.
             let extended = descriptor(c)?;
             if split || !matches!(send.descriptor, Descriptor::Register(_)) {
                 send.extended = extended;
@@ -401,7 +401,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// A shared function, by the longest name that comes next.
+/// A shared function, by the longest matching name.
 fn shared_function(generation: Generation, c: &mut Cursor<'_>) -> Option<SharedFunction> {
     let mut names: Vec<_> =
         codes::SHARED_FUNCTIONS.iter().filter(|row| row.number(generation).is_some()).collect();
@@ -409,7 +409,7 @@ fn shared_function(generation: Generation, c: &mut Cursor<'_>) -> Option<SharedF
     names.into_iter().find(|row| c.eat(row.text)).map(|row| row.value)
 }
 
-/// A payload of a split send in the form that decoding gives it.
+/// Converts a payload of a split send to the form that the decoder returns.
 fn payload(operand: Operand) -> Result<Operand> {
     match operand {
         Operand::Register(s) if s.indirect.is_none() && !s.negate && !s.abs => {

@@ -1,13 +1,13 @@
-//! Operands from text.
+//! Parsing of operands.
 
 use super::cursor::Cursor;
 use crate::codes;
 use crate::{AccessMode, Arf, Destination, Generation, Indirect, Operand, Region, Register, Source, Type};
 
-/// What is wrong, in words.
+/// The result of parsing, with an error message.
 pub(super) type Result<T> = std::result::Result<T, &'static str>;
 
-/// What decides how operands are read.
+/// The properties of an instruction that the syntax of its operands depends on.
 #[derive(Clone, Copy)]
 pub(super) struct Context {
     pub(super) generation: Generation,
@@ -27,7 +27,7 @@ fn register(c: &mut Cursor<'_>) -> Result<Register> {
     Arf::from_text(&format!("{name}{index}")).map(Register::Arf).ok_or("unknown register")
 }
 
-/// `.n`: counted in elements, with `b` in bytes.
+/// A subregister `.n` in elements, or `.nb` in bytes.
 enum Subregister {
     Elements(u64),
     Bytes(u64),
@@ -59,7 +59,7 @@ impl Subregister {
     }
 }
 
-/// `g[a0.1 -32]`, if that comes next.
+/// An indirect operand such as `g[a0.1 -32]`, if there is one.
 fn indirect(c: &mut Cursor<'_>) -> Result<Option<Indirect>> {
     if !c.eat("g[") && !c.eat("r[") {
         return Ok(None);
@@ -77,7 +77,7 @@ fn indirect(c: &mut Cursor<'_>) -> Result<Option<Indirect>> {
         if !c.eat("]") {
             return Err("] is expected");
         }
-        // Unsigned numbers of ten bits are read as what their bits mean.
+        // Unsigned numbers of ten bits are interpreted as signed.
         if (512..1024).contains(&offset) { offset - 1024 } else { offset }
     };
     Ok(Some(Indirect {
@@ -115,7 +115,8 @@ fn number_of(c: &mut Cursor<'_>, rows: &'static [codes::Code<u8>]) -> Result<u8>
     one_of(number(c)?, rows)
 }
 
-/// `<v,w,h>`, `<v;w,h>`, `<v>` (align16), `<VxH,w,h>`, `<VxH>`, or `<w,h>` with one address register per row; nothing is `<0,1,0>`.
+/// `<v,w,h>`, `<v;w,h>`, `<v>` (align16), `<VxH,w,h>`, `<VxH>`, or `<w,h>` with one address register per row;
+/// nothing is `<0,1,0>`.
 fn region(c: &mut Cursor<'_>) -> Result<Region> {
     if !c.eat("<") {
         return Ok(Region::SCALAR);
@@ -167,7 +168,7 @@ fn channel_letters(c: &mut Cursor<'_>) -> Result<Vec<u8>> {
         .collect()
 }
 
-/// `absent` is the swizzle where none is written.
+/// `absent` is the default swizzle.
 fn swizzle(c: &mut Cursor<'_>, absent: u8) -> Result<u8> {
     match channel_letters(c)?[..] {
         [] => Ok(absent),
@@ -216,7 +217,7 @@ pub(super) fn destination(c: &mut Cursor<'_>, context: Context) -> Result<Destin
 
 fn location(c: &mut Cursor<'_>) -> Result<(Option<Indirect>, Register, Subregister)> {
     match indirect(c)? {
-        // The register that decoding gives to indirect operands.
+        // The register that the decoder sets in indirect operands.
         Some(indirect) => Ok((Some(indirect), Register::Grf(0), Subregister::Elements(0))),
         None => {
             let register = register(c)?;
@@ -258,7 +259,7 @@ pub(super) fn source(c: &mut Cursor<'_>, context: Context) -> Result<Operand> {
     }))
 }
 
-/// An immediate, if one comes next.
+/// An immediate, if there is one.
 fn immediate(c: &mut Cursor<'_>, context: Context) -> Result<Option<Operand>> {
     let before = c.clone();
     let negative = c.eat("-");
@@ -267,7 +268,7 @@ fn immediate(c: &mut Cursor<'_>, context: Context) -> Result<Option<Operand>> {
         return Ok(None);
     };
     let letters = type_letters(c);
-    // `dim` has float immediates of 64 bits; the generations' tables decide about the others.
+    // `dim` has float immediates of 64 bits; those of other instructions depend on the generation.
     let ty = codes::by_text(codes::IMMEDIATE_TYPES, context.generation, letters)
         .ok_or("an immediate's type is expected")?;
     let width = if ty == Type::F { 64 } else { ty.immediate_bits() };
@@ -301,7 +302,7 @@ fn immediate_value(c: &mut Cursor<'_>) -> Result<Option<u64>> {
     Ok(Some(value))
 }
 
-/// `a0.n` with or without region, or `g[a0]`, as the place of a descriptor; the dword's index.
+/// The register of a descriptor, `a0.n` with or without region, or `g[a0]`; returns the index of the dword.
 pub(super) fn descriptor_register(c: &mut Cursor<'_>, context: Context) -> Result<u8> {
     match source(c, context)? {
         Operand::Register(Source { indirect: Some(i), .. }) => Ok(i.subregister / 2),

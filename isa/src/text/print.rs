@@ -1,4 +1,4 @@
-//! Instructions to text.
+//! Printing of instructions.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use crate::{
 const COLUMNS: [usize; 5] = [16, 32, 48, 64, 80];
 const OPTIONS_COLUMN: usize = 64;
 
-/// An instruction that formats as its text.
+/// An instruction whose `Display` is its text.
 #[derive(Clone, Copy, Debug)]
 pub struct Printed<'a> {
     generation: Generation,
@@ -23,7 +23,7 @@ pub struct Printed<'a> {
 }
 
 impl Instruction {
-    /// The instruction as text of a generation.
+    /// A `Display` of the instruction for a generation.
     pub fn display(&self, generation: Generation) -> Printed<'_> {
         Printed { generation, instruction: self }
     }
@@ -102,7 +102,7 @@ pub(super) fn print_with(generation: Generation, i: &Instruction, target: &dyn F
 struct Line(String);
 
 impl Line {
-    /// Fills with spaces up to a column, one at least.
+    /// Pads with spaces up to a column, at least one.
     fn pad(&mut self, column: usize) {
         self.0.push(' ');
         while self.0.len() < column {
@@ -121,7 +121,7 @@ fn flag(flag: Flag) -> String {
     format!("f{}.{}", flag.register, flag.subregister)
 }
 
-/// Is the flag register part of what stands before the operands?
+/// Whether the flag register is printed before the operands.
 pub(super) fn shows_flag(info: &OpcodeInfo, i: &Instruction) -> bool {
     i.predicate.is_some() || i.condition.is_some() && !info.allows.contains(Allows::CONDITION_WITHOUT_FLAG)
 }
@@ -235,7 +235,7 @@ fn region(info: &OpcodeInfo, mode: AccessMode, s: &Source) -> String {
     match (mode, info.format) {
         (AccessMode::Align1, _) => format!("<{vstride},{width},{hstride}>"),
         (AccessMode::Align16, Format::Ternary) => {
-            // Replication reads one channel: without a swizzle it is the one that is addressed.
+            // Replication reads one channel: without a swizzle the addressed one.
             let absent = if s.replicate { 0 } else { Source::XYZW };
             format!("<{vstride},{width},{hstride}>{}", swizzle(s.swizzle, absent))
         }
@@ -243,7 +243,7 @@ fn region(info: &OpcodeInfo, mode: AccessMode, s: &Source) -> String {
     }
 }
 
-/// `absent` is the swizzle that is not written.
+/// `absent` is the default swizzle, which is not printed.
 fn swizzle(swizzle: u8, absent: u8) -> String {
     let lanes = [0, 2, 4, 6].map(|shift| CHANNELS[usize::from(swizzle >> shift & 3)]);
     if swizzle == absent {
@@ -281,7 +281,7 @@ fn message(generation: Generation, send: &Send) -> String {
     text
 }
 
-/// Everything between the braces, with them.
+/// The options, including the braces.
 fn options(info: &OpcodeInfo, i: &Instruction) -> String {
     let mut words: Vec<String> = Vec::new();
     words.push(codes::text(codes::ACCESS_MODES, i.access_mode).to_owned());
@@ -316,7 +316,7 @@ fn options(info: &OpcodeInfo, i: &Instruction) -> String {
     format!("{{ {} }}", words.join(" "))
 }
 
-/// The first channel, in the unit that goes with the execution size.
+/// The first channel, in the unit of the execution size.
 fn channels(i: &Instruction) -> Option<String> {
     let offset = i.channel_offset;
     if i.exec_size < 8 || !offset.is_multiple_of(8) {

@@ -4,89 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::parse::{ParseError, Parsed, statement_of};
 use super::print::print_with;
+use super::statement::{statements, without_comments};
 use crate::opcode::Format;
 use crate::{Extra, Generation, Instruction};
 
-/// Bytes of an instruction that is not compacted; labels count in these.
+/// Size of an uncompacted instruction in bytes; the distance of instructions in programs with labels.
 const SIZE: i64 = 16;
 
-/// A statement: the labels before it, its text, and where that starts.
-#[derive(Debug)]
-pub(super) struct Statement<'a> {
-    labels: Vec<&'a str>,
-    pub(super) text: &'a str,
-    pub(super) start: usize,
-}
-
-/// Splits a text without comments into statements; labels are taken off.
-pub(super) fn statements(text: &str) -> Vec<Statement<'_>> {
-    let mut result = Vec::new();
-    let mut labels = Vec::new();
-    let mut start = 0;
-    loop {
-        let rest = text[start..].trim_start();
-        start = text.len() - rest.len();
-        if rest.is_empty() {
-            break;
-        }
-        let word = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
-        if word > 0 && rest[word..].starts_with(':') {
-            labels.push(&rest[..word]);
-            start += word + 1;
-            continue;
-        }
-        let Some(end) = rest.find(';').and_then(|first| statement_end(rest, first)) else {
-            // A last statement needs no semicolon.
-            result.push(Statement { labels: std::mem::take(&mut labels), text: rest, start });
-            break;
-        };
-        if end > 0 {
-            result.push(Statement { labels: std::mem::take(&mut labels), text: &rest[..end], start });
-        }
-        start += end + 1;
-    }
-    if !labels.is_empty() {
-        result.push(Statement { labels, text: "", start: text.len() });
-    }
-    result
-}
-
-/// The semicolon that ends a statement: regions (`<8;8,1>`) have one too.
-fn statement_end(text: &str, first: usize) -> Option<usize> {
-    let mut position = first;
-    loop {
-        let inside = text[..position].rfind('<').is_some_and(|open| !text[open..position].contains('>'));
-        if !inside {
-            return Some(position);
-        }
-        position += 1 + text[position + 1..].find(';')?;
-    }
-}
-
-/// The text with comments replaced by as many spaces, so that positions stay.
-pub(super) fn without_comments(text: &str) -> String {
-    let mut result = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest.find("/*").into_iter().chain(rest.find("//")).min() {
-        let (before, comment) = rest.split_at(start);
-        let end = if comment.starts_with("//") {
-            comment.find('\n').unwrap_or(comment.len())
-        } else {
-            comment.find("*/").map_or(comment.len(), |end| end + 2)
-        };
-        result.push_str(before);
-        // Line ends stay, for error messages; one space per byte keeps columns.
-        result.extend(comment[..end].bytes().map(|b| if b == b'\n' { '\n' } else { ' ' }));
-        rest = &comment[end..];
-    }
-    result.push_str(rest);
-    result
-}
-
-/// All instructions of a text with labels (`NAME:`).
+/// Parses a program with labels (`NAME:`).
 ///
 /// # Errors
-/// The first statement that is no instruction, or a label that is nowhere.
+/// The first statement that is no instruction, an undefined label, or one that is defined twice.
 pub fn parse_program(generation: Generation, text: &str) -> Result<Vec<Instruction>, ParseError> {
     let text = &without_comments(text);
     let statements = statements(text);
@@ -94,7 +22,7 @@ pub fn parse_program(generation: Generation, text: &str) -> Result<Vec<Instructi
     for (index, statement) in statements.iter().enumerate() {
         for label in &statement.labels {
             if places.insert(*label, index).is_some() {
-                return Err(ParseError::at(text, statement.start, format!("label {label} stands twice")));
+                return Err(ParseError::at(text, statement.start, format!("label {label} is defined twice")));
             }
         }
     }
@@ -109,7 +37,8 @@ pub fn parse_program(generation: Generation, text: &str) -> Result<Vec<Instructi
     Ok(program)
 }
 
-/// Bytes that a branch of this format counts from: `jmpi` from the next instruction.
+/// Offset in bytes, relative to the branch, from which its target counts: `jmpi` counts from the next
+/// instruction.
 fn origin(instruction: &Instruction) -> i64 {
     if instruction.opcode.info().format == Format::Jump { SIZE } else { 0 }
 }
@@ -119,7 +48,7 @@ fn resolve(parsed: Parsed<'_>, index: usize, places: &BTreeMap<&str, usize>) -> 
     let mut instruction = parsed.instruction;
     let origin = origin(&instruction);
     let offset = |label: &str| {
-        let place = places.get(label).ok_or(format!("label {label} is nowhere"))?;
+        let place = places.get(label).ok_or(format!("label {label} is not defined"))?;
         let bytes = (*place as i64 - index as i64) * SIZE - origin;
         i32::try_from(bytes).map_err(|_| format!("label {label} is too far away"))
     };
@@ -134,8 +63,8 @@ fn resolve(parsed: Parsed<'_>, index: usize, places: &BTreeMap<&str, usize>) -> 
     Ok(instruction)
 }
 
-/// A program as text, one instruction per line, with labels at branch targets (`L0:` and so on).
-/// Instructions stand 16 bytes apart. Targets that are not an instruction (or the end) stay numbers.
+/// Prints a program, one instruction per line, with labels at branch targets (`L0:` and so on). Instructions
+/// are 16 bytes apart. Targets that are neither an instruction nor the end are printed as numbers.
 pub fn print_program(generation: Generation, program: &[Instruction]) -> String {
     let place = |index: usize, instruction: &Instruction, bytes: i32| {
         let target = index as i64 * SIZE + origin(instruction) + i64::from(bytes);

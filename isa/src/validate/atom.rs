@@ -1,12 +1,12 @@
-//! What only the Atom line (Cherryview, Apollo Lake, Gemini Lake) demands: 64-bit types and the
-//! multiplication of dwords pass its narrower multiplier.
+//! The additional rules of the Atom line (Cherryview, Apollo Lake, Gemini Lake), on 64-bit types and the
+//! multiplication of dwords.
 //!
 //! Source: Cherryview and Broxton manuals, Volume 7, "Register Region Restrictions", the special requirements
-//! for 64-bit types and integer DWord multiply; Mesa's `brw_eu_validate.c` quotes them and takes Gemini Lake
-//! for one of these.
+//! for 64-bit types and integer DWord multiply; Mesa's `brw_eu_validate.c` quotes them and applies them to
+//! Gemini Lake as well.
 
 use super::subject::{Subject, is_null};
-use super::{Place, Rule, all, whole};
+use super::{Rule, ViolationSite, all, whole};
 use crate::opcode::Format;
 use crate::{Opcode, Operand, Region, Register, Source, Type};
 
@@ -23,7 +23,7 @@ pub(super) const RULES: &[Rule] = &[
     all("atom.dependency", REFERENCE, "a 64-bit operation has no dependency control", dependency),
 ];
 
-/// Is a type of 64 bits, or a multiplication of dwords?
+/// Whether a type has 64 bits, or it is a multiplication of dwords.
 fn is_wide(s: &Subject<'_>) -> bool {
     let mut types = s.source_types().chain([s.i.destination.ty]);
     let dwords = s.source_types().all(|ty| matches!(ty, Type::D | Type::UD));
@@ -31,23 +31,23 @@ fn is_wide(s: &Subject<'_>) -> bool {
     computes && (types.any(|ty| ty.size() == 8) || s.i.opcode == Opcode::Mul && dwords)
 }
 
-/// Bytes from channel to channel.
+/// Distance of channels in bytes.
 fn source_stride(source: &Source) -> u32 {
     let Region { vstride, hstride, .. } = source.region;
     u32::from(if hstride == 0 { vstride } else { hstride }) * source.ty.size()
 }
 
-/// Do all channels have the same element?
+/// Whether all channels have the same element.
 fn is_scalar(source: &Source) -> bool {
     source.region == Region::SCALAR
 }
 
-/// Sources of a wide operation whose align1 region breaks something.
-fn regions(s: &Subject<'_>, broken: impl Fn(&Source) -> bool) -> Vec<Place> {
+/// Sources of a wide operation with an align1 region for which `broken` holds.
+fn regions(s: &Subject<'_>, broken: impl Fn(&Source) -> bool) -> Vec<ViolationSite> {
     if is_wide(s) { s.broken_regions(broken) } else { Vec::new() }
 }
 
-fn stride(s: &Subject<'_>) -> Vec<Place> {
+fn stride(s: &Subject<'_>) -> Vec<ViolationSite> {
     let destination = u32::from(s.i.destination.hstride) * s.i.destination.ty.size();
     regions(s, |source| {
         let stride = source_stride(source);
@@ -55,29 +55,29 @@ fn stride(s: &Subject<'_>) -> Vec<Place> {
     })
 }
 
-fn contiguous(s: &Subject<'_>) -> Vec<Place> {
+fn contiguous(s: &Subject<'_>) -> Vec<ViolationSite> {
     regions(s, |source| {
         let Region { vstride, width, hstride } = source.region;
         u32::from(vstride) != u32::from(width) * u32::from(hstride)
     })
 }
 
-fn offset(s: &Subject<'_>) -> Vec<Place> {
+fn offset(s: &Subject<'_>) -> Vec<ViolationSite> {
     regions(s, |source| !is_scalar(source) && source.subregister != s.i.destination.subregister)
 }
 
-fn indirect(s: &Subject<'_>) -> Vec<Place> {
+fn indirect(s: &Subject<'_>) -> Vec<ViolationSite> {
     if !is_wide(s) {
         return Vec::new();
     }
     let mut places = s.broken_sources(|source| source.indirect.is_some());
     if s.i.destination.indirect.is_some() {
-        places.push(Place::Destination);
+        places.push(ViolationSite::Destination);
     }
     places
 }
 
-fn architecture(s: &Subject<'_>) -> Vec<Place> {
+fn architecture(s: &Subject<'_>) -> Vec<ViolationSite> {
     fn is_architecture(register: Register) -> bool {
         matches!(register, Register::Arf(_)) && !is_null(register)
     }
@@ -91,6 +91,6 @@ fn architecture(s: &Subject<'_>) -> Vec<Place> {
     whole(is_wide(s) && used)
 }
 
-fn dependency(s: &Subject<'_>) -> Vec<Place> {
+fn dependency(s: &Subject<'_>) -> Vec<ViolationSite> {
     whole(is_wide(s) && (s.i.no_dd_clear || s.i.no_dd_check))
 }

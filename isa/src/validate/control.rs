@@ -1,7 +1,7 @@
-//! Opcodes, execution sizes, branches.
+//! Rules on opcodes, execution sizes and branches.
 
 use super::subject::Subject;
-use super::{Place, Rule, all, whole};
+use super::{Rule, ViolationSite, all, whole};
 use crate::opcode::{Allows, Format};
 use crate::{AccessMode, Arf, Extra, Opcode, Register};
 
@@ -18,43 +18,43 @@ pub(super) const RULES: &[Rule] = &[
     all("control.illegal", "Instruction Set Reference, illegal", "illegal raises an exception", illegal),
 ];
 
-fn opcode(s: &Subject<'_>) -> Vec<Place> {
+fn opcode(s: &Subject<'_>) -> Vec<ViolationSite> {
     whole(s.info.code(s.generation).is_none())
 }
 
-fn exec_size(s: &Subject<'_>) -> Vec<Place> {
+fn exec_size(s: &Subject<'_>) -> Vec<ViolationSite> {
     whole(!matches!(s.i.exec_size, 1 | 2 | 4 | 8 | 16 | 32))
 }
 
-fn channels(s: &Subject<'_>) -> Vec<Place> {
+fn channels(s: &Subject<'_>) -> Vec<ViolationSite> {
     let end = u32::from(s.i.channel_offset) + s.lanes();
     whole(!s.i.channel_offset.is_multiple_of(4) || end > 32)
 }
 
-fn access_mode(s: &Subject<'_>) -> Vec<Place> {
+fn access_mode(s: &Subject<'_>) -> Vec<ViolationSite> {
     whole(s.info.format == Format::Ternary && s.i.access_mode != AccessMode::Align16)
 }
 
-fn predicate(s: &Subject<'_>) -> Vec<Place> {
+fn predicate(s: &Subject<'_>) -> Vec<ViolationSite> {
     whole(s.i.predicate.is_some() && s.info.allows.contains(Allows::NO_PREDICATE))
 }
 
-fn branch_alignment(s: &Subject<'_>) -> Vec<Place> {
+fn branch_alignment(s: &Subject<'_>) -> Vec<ViolationSite> {
     match s.i.extra {
         Extra::Branch(branch) => whole(branch.jip % 8 != 0 || branch.uip % 8 != 0),
         _ => Vec::new(),
     }
 }
 
-fn jmpi(s: &Subject<'_>) -> Vec<Place> {
+fn jmpi(s: &Subject<'_>) -> Vec<ViolationSite> {
     whole(s.i.opcode == Opcode::Jmpi && (s.i.exec_size != 1 || !s.i.no_mask))
 }
 
-fn wait(s: &Subject<'_>) -> Vec<Place> {
+fn wait(s: &Subject<'_>) -> Vec<ViolationSite> {
     let notification = matches!(s.i.destination.register, Register::Arf(Arf::Notification(_)));
     whole(s.i.opcode == Opcode::Wait && (s.i.exec_size != 1 || !s.i.no_mask || !notification))
 }
 
-fn illegal(s: &Subject<'_>) -> Vec<Place> {
+fn illegal(s: &Subject<'_>) -> Vec<ViolationSite> {
     whole(s.i.opcode == Opcode::Illegal)
 }

@@ -1,11 +1,11 @@
-//! Operations on floats and half floats at once.
+//! Rules on operations that mix floats and half floats.
 //!
 //! Source: Skylake manual, Volume 7, "Register Region Restrictions, Special Restrictions for Handling Mixed
-//! Mode Float Operations"; Mesa's `brw_eu_validate.c` takes them for Broadwell too, where Intel's compiler
-//! converts half floats of 16 channels at once; what Broadwell has is no mixed mode but conversions.
+//! Mode Float Operations". Mesa's `brw_eu_validate.c` applies them to Broadwell too. They are not applied
+//! there, as Broadwell only has conversions, which Intel's compiler emits for 16 channels.
 
 use super::subject::{Subject, is_null};
-use super::{Place, Rule, at_destination, some, whole};
+use super::{Rule, ViolationSite, at_destination, some, whole};
 use crate::opcode::Format;
 use crate::{AccessMode, Arf, Generations, Opcode, Operand, Register, Source, Type};
 
@@ -21,13 +21,13 @@ pub(super) const RULES: &[Rule] = &[
     some(Generations::FROM_9, "mixed.accumulator", REFERENCE, "half floats from an accumulator have a stride of 2", accumulator),
 ];
 
-/// Is it such an operation?
+/// Whether it is such an operation.
 fn is_mixed(s: &Subject<'_>) -> bool {
     s.computes() && s.is_mixed_float()
 }
 
-/// The sources of such an operation that break something.
-fn sources(s: &Subject<'_>, broken: impl Fn(&Source) -> bool) -> Vec<Place> {
+/// The sources of such an operation for which `broken` holds.
+fn sources(s: &Subject<'_>, broken: impl Fn(&Source) -> bool) -> Vec<ViolationSite> {
     if is_mixed(s) {
         s.broken_sources(|source| !is_null(source.register) && broken(source))
     } else {
@@ -39,7 +39,7 @@ fn is_align16(s: &Subject<'_>) -> bool {
     s.i.access_mode == AccessMode::Align16
 }
 
-/// Is an accumulator among the sources, named or not?
+/// Whether it reads an accumulator, explicitly or implicitly.
 fn reads_accumulator(s: &Subject<'_>) -> bool {
     let named = |operand: &Operand| {
         matches!(operand, Operand::Register(Source { register: Register::Arf(Arf::Accumulator(_)), .. }))
@@ -47,24 +47,24 @@ fn reads_accumulator(s: &Subject<'_>) -> bool {
     matches!(s.i.opcode, Opcode::Mac | Opcode::Mach | Opcode::Sada2) || s.i.sources.iter().any(named)
 }
 
-fn indirect(s: &Subject<'_>) -> Vec<Place> {
+fn indirect(s: &Subject<'_>) -> Vec<ViolationSite> {
     sources(s, |source| source.indirect.is_some())
 }
 
-fn simd8(s: &Subject<'_>) -> Vec<Place> {
-    // Mesa's compiler converts 16 at once.
+fn simd8(s: &Subject<'_>) -> Vec<ViolationSite> {
+    // Mesa's compiler emits conversions of 16 channels.
     let computes = s.i.opcode != Opcode::Mov;
     at_destination(computes && is_mixed(s) && s.i.destination.ty == Type::F && s.lanes() > 8)
 }
 
-fn packed(s: &Subject<'_>) -> Vec<Place> {
+fn packed(s: &Subject<'_>) -> Vec<ViolationSite> {
     let d = &s.i.destination;
     let packed = d.ty == Type::HF && d.hstride == 1 && !is_align16(s);
     let misplaced = d.indirect.is_none() && !d.subregister.is_multiple_of(16);
     at_destination(is_mixed(s) && packed && (s.lanes() > 8 || misplaced))
 }
 
-fn math(s: &Subject<'_>) -> Vec<Place> {
+fn math(s: &Subject<'_>) -> Vec<ViolationSite> {
     let affected = s.info.format == Format::Math && !is_align16(s);
     if !affected {
         return Vec::new();
@@ -72,7 +72,7 @@ fn math(s: &Subject<'_>) -> Vec<Place> {
     sources(s, |source| source.ty == Type::HF && source.region.hstride <= 1)
 }
 
-fn align16(s: &Subject<'_>) -> Vec<Place> {
+fn align16(s: &Subject<'_>) -> Vec<ViolationSite> {
     if !is_align16(s) {
         return Vec::new();
     }
@@ -81,7 +81,7 @@ fn align16(s: &Subject<'_>) -> Vec<Place> {
     places
 }
 
-fn accumulator(s: &Subject<'_>) -> Vec<Place> {
+fn accumulator(s: &Subject<'_>) -> Vec<ViolationSite> {
     let d = &s.i.destination;
     let affected = is_mixed(s) && !is_align16(s) && d.ty == Type::HF;
     at_destination(affected && reads_accumulator(s) && d.hstride != 2)

@@ -1,7 +1,7 @@
-//! Operands and modifiers that an instruction may have.
+//! Rules on operands and modifiers.
 
 use super::subject::{Subject, is_null};
-use super::{Place, Rule, all, at_destination, some, whole};
+use super::{Rule, ViolationSite, all, at_destination, some, whole};
 use crate::opcode::{Allows, Format};
 use crate::{Extra, Generations, MathFunction, Opcode, Operand, Register, Source, ThreadControl, Type};
 
@@ -36,9 +36,9 @@ pub(super) const RULES: &[Rule] = &[
     all("ternary.file-end", "Three-Source Instructions", "there are 128 general registers", ternary_end),
 ];
 
-fn missing(s: &Subject<'_>) -> Vec<Place> {
+fn missing(s: &Subject<'_>) -> Vec<ViolationSite> {
     let needed = match s.info.format {
-        // Functions of one argument may leave the second source away.
+        // Functions of one argument may omit the second source.
         Format::Math => 1,
         _ => usize::from(s.info.sources),
     };
@@ -46,43 +46,43 @@ fn missing(s: &Subject<'_>) -> Vec<Place> {
     whole(!has_offset && s.i.sources.iter().take(needed).any(|source| *source == Operand::None))
 }
 
-fn null_source(s: &Subject<'_>) -> Vec<Place> {
+fn null_source(s: &Subject<'_>) -> Vec<ViolationSite> {
     let read = match (s.info.format, s.i.extra) {
         (Format::Basic | Format::Ternary, _) => s.i.sources.len(),
         (_, Extra::Math(function)) => function.arguments(),
         _ => 0,
     };
     let broken = |(n, source): &(u8, &Source)| usize::from(*n) < read && is_null(source.register);
-    s.sources().filter(broken).map(|(n, _)| Place::Source(n)).collect()
+    s.sources().filter(broken).map(|(n, _)| ViolationSite::Source(n)).collect()
 }
 
-fn types(s: &Subject<'_>) -> Vec<Place> {
+fn types(s: &Subject<'_>) -> Vec<ViolationSite> {
     let mut places = s.broken_sources(|source| !s.generation.has_type(source.ty));
     if !s.generation.has_type(s.i.destination.ty) {
-        places.push(Place::Destination);
+        places.push(ViolationSite::Destination);
     }
     places
 }
 
-fn modifiers(s: &Subject<'_>) -> Vec<Place> {
+fn modifiers(s: &Subject<'_>) -> Vec<ViolationSite> {
     let affected = !s.info.allows.contains(Allows::MODIFIERS) && s.info.format != Format::Bare;
     if affected { s.broken_sources(|source| source.negate || source.abs) } else { Vec::new() }
 }
 
-fn logic_abs(s: &Subject<'_>) -> Vec<Place> {
+fn logic_abs(s: &Subject<'_>) -> Vec<ViolationSite> {
     let affected = s.info.allows.contains(Allows::LOGIC);
     if affected { s.broken_sources(|source| source.abs) } else { Vec::new() }
 }
 
-fn saturate(s: &Subject<'_>) -> Vec<Place> {
+fn saturate(s: &Subject<'_>) -> Vec<ViolationSite> {
     whole(s.i.saturate && !s.info.allows.contains(Allows::SATURATE))
 }
 
-fn condition(s: &Subject<'_>) -> Vec<Place> {
+fn condition(s: &Subject<'_>) -> Vec<ViolationSite> {
     whole(s.i.condition.is_some() && !s.info.allows.contains(Allows::CONDITION))
 }
 
-fn condition_required(s: &Subject<'_>) -> Vec<Place> {
+fn condition_required(s: &Subject<'_>) -> Vec<ViolationSite> {
     whole(s.i.condition.is_none() && s.info.allows.contains(Allows::CONDITION_REQUIRED))
 }
 
@@ -90,34 +90,34 @@ fn compares(s: &Subject<'_>) -> bool {
     matches!(s.i.opcode, Opcode::Cmp | Opcode::Cmpn)
 }
 
-fn compare_destination(s: &Subject<'_>) -> Vec<Place> {
+fn compare_destination(s: &Subject<'_>) -> Vec<ViolationSite> {
     let architecture = s.destination().is_some_and(|d| matches!(d.register, Register::Arf(_)));
     at_destination(compares(s) && (architecture || s.i.accumulator_write))
 }
 
-fn compare_switch(s: &Subject<'_>) -> Vec<Place> {
+fn compare_switch(s: &Subject<'_>) -> Vec<ViolationSite> {
     whole(compares(s) && s.destination().is_none() && s.i.thread_control != ThreadControl::Switch)
 }
 
-fn sel(s: &Subject<'_>) -> Vec<Place> {
+fn sel(s: &Subject<'_>) -> Vec<ViolationSite> {
     whole(s.i.opcode == Opcode::Sel && s.i.predicate.is_some() == s.i.condition.is_some())
 }
 
-fn flag(s: &Subject<'_>) -> Vec<Place> {
+fn flag(s: &Subject<'_>) -> Vec<ViolationSite> {
     whole(s.i.flag.register > 1 || s.i.flag.subregister > 1)
 }
 
-fn address(s: &Subject<'_>) -> Vec<Place> {
+fn address(s: &Subject<'_>) -> Vec<ViolationSite> {
     let words = s.generation.capabilities().address_words;
     let broken = |i: Option<crate::Indirect>| i.is_some_and(|i| i.subregister >= words);
     let mut places = s.broken_sources(|source| broken(source.indirect));
     if broken(s.i.destination.indirect) {
-        places.push(Place::Destination);
+        places.push(ViolationSite::Destination);
     }
     places
 }
 
-fn float_logic(s: &Subject<'_>) -> Vec<Place> {
+fn float_logic(s: &Subject<'_>) -> Vec<ViolationSite> {
     let affected = matches!(
         s.i.opcode,
         Opcode::And | Opcode::Or | Opcode::Xor | Opcode::Not | Opcode::Shl | Opcode::Shr | Opcode::Asr
@@ -128,27 +128,27 @@ fn float_logic(s: &Subject<'_>) -> Vec<Place> {
     )
 }
 
-fn immediate_first(s: &Subject<'_>) -> Vec<Place> {
+fn immediate_first(s: &Subject<'_>) -> Vec<ViolationSite> {
     let last = s.i.sources.iter().rposition(|source| *source != Operand::None).unwrap_or(0);
     let immediates = s.i.sources.iter().take(last);
     whole(immediates.into_iter().any(|source| matches!(source, Operand::Immediate { .. })))
 }
 
-fn immediate_wide(s: &Subject<'_>) -> Vec<Place> {
+fn immediate_wide(s: &Subject<'_>) -> Vec<ViolationSite> {
     let wide =
         |operand: &Operand| matches!(operand, Operand::Immediate { ty, .. } if ty.immediate_bits() == 64);
     whole(s.info.sources > 1 && s.i.sources.iter().any(wide))
 }
 
-fn second_arf(s: &Subject<'_>) -> Vec<Place> {
+fn second_arf(s: &Subject<'_>) -> Vec<ViolationSite> {
     let is_arf = |register| matches!(register, Register::Arf(_)) && !is_null(register);
     s.sources()
         .filter(|(n, source)| *n > 0 && is_arf(source.register))
-        .map(|(n, _)| Place::Source(n))
+        .map(|(n, _)| ViolationSite::Source(n))
         .collect()
 }
 
-/// The function, if the instruction is an integer division.
+/// Whether the instruction is an integer division.
 fn integer_division(s: &Subject<'_>) -> bool {
     matches!(
         s.i.extra,
@@ -160,7 +160,7 @@ fn integer_division(s: &Subject<'_>) -> bool {
     )
 }
 
-fn math_type(s: &Subject<'_>) -> Vec<Place> {
+fn math_type(s: &Subject<'_>) -> Vec<ViolationSite> {
     if s.info.format != Format::Math {
         return Vec::new();
     }
@@ -173,53 +173,53 @@ fn math_type(s: &Subject<'_>) -> Vec<Place> {
     };
     let mut places = s.broken_sources(|source| !is_null(source.register) && wrong(source.ty));
     if wrong(s.i.destination.ty) {
-        places.push(Place::Destination);
+        places.push(ViolationSite::Destination);
     }
     places
 }
 
-fn math_simd8(s: &Subject<'_>) -> Vec<Place> {
+fn math_simd8(s: &Subject<'_>) -> Vec<ViolationSite> {
     whole(integer_division(s) && s.lanes() > 8)
 }
 
-fn math_modifier(s: &Subject<'_>) -> Vec<Place> {
+fn math_modifier(s: &Subject<'_>) -> Vec<ViolationSite> {
     if integer_division(s) { s.broken_sources(|source| source.negate || source.abs) } else { Vec::new() }
 }
 
-fn math_stride(s: &Subject<'_>) -> Vec<Place> {
+fn math_stride(s: &Subject<'_>) -> Vec<ViolationSite> {
     let d = &s.i.destination;
     at_destination(s.info.format == Format::Math && s.has_regions() && s.lanes() > 1 && d.hstride != 1)
 }
 
-fn ternary_size(s: &Subject<'_>) -> Vec<Place> {
-    // A single channel is one component of four. `iga64` knows no other form, and IGC emits none.
+fn ternary_size(s: &Subject<'_>) -> Vec<ViolationSite> {
+    // A single channel is one component of four. IGC emits no other form, and `iga64` does not accept any.
     let allowed = match s.i.exec_size {
         4 | 8 | 16 => true,
-        // Two doubles are the four components of 32 bits that align16 has.
+        // Two doubles are the four 32-bit components of align16.
         2 => s.i.destination.ty.size() == 8,
         _ => false,
     };
     whole(s.info.format == Format::Ternary && !allowed)
 }
 
-/// Registers that packed elements take.
+/// Number of registers of packed elements.
 fn packed_registers(s: &Subject<'_>, subregister: u8, ty: Type) -> u32 {
     (u32::from(subregister) + s.lanes() * s.element(ty)).div_ceil(super::subject::GRF)
 }
 
-fn ternary_span(s: &Subject<'_>) -> Vec<Place> {
+fn ternary_span(s: &Subject<'_>) -> Vec<ViolationSite> {
     if s.info.format != Format::Ternary {
         return Vec::new();
     }
     let mut places = s
         .broken_sources(|source| !source.replicate && packed_registers(s, source.subregister, source.ty) > 2);
     if packed_registers(s, s.i.destination.subregister, s.i.destination.ty) > 2 {
-        places.push(Place::Destination);
+        places.push(ViolationSite::Destination);
     }
     places
 }
 
-fn ternary_end(s: &Subject<'_>) -> Vec<Place> {
+fn ternary_end(s: &Subject<'_>) -> Vec<ViolationSite> {
     if s.info.format != Format::Ternary {
         return Vec::new();
     }
@@ -231,7 +231,7 @@ fn ternary_end(s: &Subject<'_>) -> Vec<Place> {
         s.broken_sources(|source| !source.replicate && past(source.register, source.subregister, source.ty));
     let d = &s.i.destination;
     if past(d.register, d.subregister, d.ty) {
-        places.push(Place::Destination);
+        places.push(ViolationSite::Destination);
     }
     places
 }

@@ -1,7 +1,7 @@
-//! "Register Region Restrictions".
+//! Rules on regions: "Register Region Restrictions".
 
 use super::subject::{GRF, Subject, is_null, registers};
-use super::{Place, Rule, all, at_destination, some, whole};
+use super::{Rule, ViolationSite, all, at_destination, some, whole};
 use crate::opcode::Format;
 use crate::{AccessMode, Generations, Opcode, Operand, Region, Source, Type};
 
@@ -48,11 +48,11 @@ pub(super) const RULES: &[Rule] = &[
     all("region.vector-stride", IMMEDIATES, "the destination of V and UV has a stride of a word or a dword, of VF of a dword", vector_stride),
 ];
 
-fn width(s: &Subject<'_>) -> Vec<Place> {
+fn width(s: &Subject<'_>) -> Vec<ViolationSite> {
     s.broken_parameters(|source| u32::from(source.region.width) > s.lanes())
 }
 
-fn row(s: &Subject<'_>) -> Vec<Place> {
+fn row(s: &Subject<'_>) -> Vec<ViolationSite> {
     s.broken_parameters(|source| {
         let r = source.region;
         r.width > 1
@@ -62,13 +62,13 @@ fn row(s: &Subject<'_>) -> Vec<Place> {
     })
 }
 
-fn column(s: &Subject<'_>) -> Vec<Place> {
+fn column(s: &Subject<'_>) -> Vec<ViolationSite> {
     s.broken_parameters(|source| source.region.width == 1 && source.region.hstride != 0)
 }
 
-fn column_qword(s: &Subject<'_>) -> Vec<Place> {
-    // The rules of the Atom line for 64 bits ask for a vertical stride of width times horizontal stride, and
-    // so does Intel's code.
+fn column_qword(s: &Subject<'_>) -> Vec<ViolationSite> {
+    // The rules of the Atom line for 64-bit types require a vertical stride of width times horizontal stride,
+    // which Intel's compiler emits.
     let wide = s.i.destination.ty.size() == 8;
     s.broken_parameters(|source| {
         let r = source.region;
@@ -76,48 +76,48 @@ fn column_qword(s: &Subject<'_>) -> Vec<Place> {
     })
 }
 
-fn scalar(s: &Subject<'_>) -> Vec<Place> {
+fn scalar(s: &Subject<'_>) -> Vec<ViolationSite> {
     s.broken_parameters(|source| {
         let r = source.region;
         s.lanes() == 1 && r.width == 1 && (r.vstride != 0 || r.hstride != 0)
     })
 }
 
-fn repeated(s: &Subject<'_>) -> Vec<Place> {
+fn repeated(s: &Subject<'_>) -> Vec<ViolationSite> {
     s.broken_parameters(|source| {
         let r = source.region;
         r.vstride == 0 && r.hstride == 0 && r.width != 1
     })
 }
 
-fn indirect_rows(s: &Subject<'_>) -> Vec<Place> {
+fn indirect_rows(s: &Subject<'_>) -> Vec<ViolationSite> {
     if !s.has_regions() {
         return Vec::new();
     }
     s.broken_sources(|source| source.region.vstride == Region::VXH && direct(source))
 }
 
-fn double_rows(s: &Subject<'_>) -> Vec<Place> {
+fn double_rows(s: &Subject<'_>) -> Vec<ViolationSite> {
     s.broken_sources(|source| source.region.vstride == Region::VXH && source.ty.size() == 8)
 }
 
-/// The sources of an align16 operation with a vertical stride that breaks something.
-fn align16(s: &Subject<'_>, broken: fn(u8) -> bool) -> Vec<Place> {
+/// The sources of an align16 operation with a vertical stride for which `broken` holds.
+fn align16(s: &Subject<'_>, broken: fn(u8) -> bool) -> Vec<ViolationSite> {
     if !s.computes() || s.i.access_mode != AccessMode::Align16 {
         return Vec::new();
     }
     s.broken_sources(|source| !is_null(source.register) && broken(source.region.vstride))
 }
 
-fn align16_pairs(s: &Subject<'_>) -> Vec<Place> {
+fn align16_pairs(s: &Subject<'_>) -> Vec<ViolationSite> {
     align16(s, |stride| stride == 2)
 }
 
-fn align16_stride(s: &Subject<'_>) -> Vec<Place> {
+fn align16_stride(s: &Subject<'_>) -> Vec<ViolationSite> {
     align16(s, |stride| !matches!(stride, 0 | 2 | 4))
 }
 
-fn align16_qword(s: &Subject<'_>) -> Vec<Place> {
+fn align16_qword(s: &Subject<'_>) -> Vec<ViolationSite> {
     let widens = s.i.destination.ty.size() == 8 && s.source_types().any(|ty| ty.size() != 8);
     whole(s.computes() && s.i.access_mode == AccessMode::Align16 && widens && s.lanes() > 2)
 }
@@ -126,13 +126,13 @@ fn direct(source: &Source) -> bool {
     source.indirect.is_none()
 }
 
-fn crossing(s: &Subject<'_>) -> Vec<Place> {
+fn crossing(s: &Subject<'_>) -> Vec<ViolationSite> {
     s.broken_regions(|source| {
         direct(source) && s.rows(source).any(|(first, end)| first / GRF != (end - 1) / GRF)
     })
 }
 
-fn alignment(s: &Subject<'_>) -> Vec<Place> {
+fn alignment(s: &Subject<'_>) -> Vec<ViolationSite> {
     if !s.has_regions() {
         return Vec::new();
     }
@@ -140,19 +140,20 @@ fn alignment(s: &Subject<'_>) -> Vec<Place> {
         s.broken_sources(|source| direct(source) && u32::from(source.subregister) % source.ty.size() != 0);
     let d = &s.i.destination;
     if d.indirect.is_none() && u32::from(d.subregister) % d.ty.size() != 0 {
-        places.push(Place::Destination);
+        places.push(ViolationSite::Destination);
     }
     places
 }
 
-fn source_span(s: &Subject<'_>) -> Vec<Place> {
+fn source_span(s: &Subject<'_>) -> Vec<ViolationSite> {
     s.broken_regions(|source| registers(s.rows(source)) > 2)
 }
 
-/// Registers that the destination spans, and with the best address if it is indirect; 0 where there is none.
+/// Number of registers that the destination spans; if it is indirect, at the most favourable address; 0
+/// without destination.
 fn destination_span_registers(s: &Subject<'_>) -> u32 {
     match s.destination() {
-        // Of `smov` the immediate says how many channels there are.
+        // The number of channels of `smov` depends on its immediate.
         Some(d) if s.has_regions() && !(d.indirect.is_some() && s.i.opcode == Opcode::Smov) => {
             registers(s.elements(d).last().into_iter())
         }
@@ -160,43 +161,43 @@ fn destination_span_registers(s: &Subject<'_>) -> u32 {
     }
 }
 
-/// Registers that the destination spans; 0 where there is none or it is indirect.
+/// Number of registers that the destination spans; 0 if there is none or it is indirect.
 fn destination_registers(s: &Subject<'_>) -> u32 {
     if s.i.destination.indirect.is_none() { destination_span_registers(s) } else { 0 }
 }
 
-fn destination_span(s: &Subject<'_>) -> Vec<Place> {
+fn destination_span(s: &Subject<'_>) -> Vec<ViolationSite> {
     at_destination(destination_span_registers(s) > 2)
 }
 
-fn destination_stride(s: &Subject<'_>) -> Vec<Place> {
+fn destination_stride(s: &Subject<'_>) -> Vec<ViolationSite> {
     let message = s.info.format == Format::Send && s.destination().is_some();
     at_destination((message || s.has_regions()) && s.i.destination.hstride == 0)
 }
 
-fn file_end(s: &Subject<'_>) -> Vec<Place> {
+fn file_end(s: &Subject<'_>) -> Vec<ViolationSite> {
     let mut places = s.broken_regions(|source| match source.register {
         crate::Register::Grf(number) if direct(source) => u32::from(number) + registers(s.rows(source)) > 128,
         _ => false,
     });
     if s.destination_register().is_some_and(|number| number + destination_registers(s) > 128) {
-        places.push(Place::Destination);
+        places.push(ViolationSite::Destination);
     }
     places
 }
 
-/// Does a source lie in two registers?
+/// Whether a source spans two registers.
 fn wide_source(s: &Subject<'_>) -> bool {
     s.sources().any(|(_, source)| direct(source) && registers(s.rows(source)) == 2)
 }
 
-/// Elements of the destination below and from a byte on.
+/// Number of elements of the destination before and from a byte on.
 fn split(s: &Subject<'_>, byte: u32) -> (usize, usize) {
     let starts = || s.elements(&s.i.destination).map(|(first, _)| first);
     (starts().filter(|&first| first < byte).count(), starts().filter(|&first| first >= byte).count())
 }
 
-fn even_words(s: &Subject<'_>) -> Vec<Place> {
+fn even_words(s: &Subject<'_>) -> Vec<ViolationSite> {
     if destination_registers(s) != 1 || !wide_source(s) {
         return Vec::new();
     }
@@ -204,38 +205,38 @@ fn even_words(s: &Subject<'_>) -> Vec<Place> {
     at_destination(low != 0 && high != 0 && low != high)
 }
 
-fn even_registers(s: &Subject<'_>) -> Vec<Place> {
+fn even_registers(s: &Subject<'_>) -> Vec<ViolationSite> {
     let (low, high) = split(s, GRF);
     at_destination(destination_registers(s) == 2 && low != high)
 }
 
-fn math_even(s: &Subject<'_>) -> Vec<Place> {
+fn math_even(s: &Subject<'_>) -> Vec<ViolationSite> {
     if s.info.format == Format::Math { even_registers(s) } else { Vec::new() }
 }
 
-/// The direct sources of two registers, of an instruction with a destination of two, that break something.
-fn broken_pairs(s: &Subject<'_>, broken: impl Fn(&Source) -> bool) -> Vec<Place> {
+/// The direct sources of two registers for which `broken` holds, if the destination also spans two.
+fn broken_pairs(s: &Subject<'_>, broken: impl Fn(&Source) -> bool) -> Vec<ViolationSite> {
     if destination_registers(s) != 2 {
         return Vec::new();
     }
     s.broken_regions(|source| direct(source) && registers(s.rows(source)) == 2 && broken(source))
 }
 
-fn halves(s: &Subject<'_>) -> Vec<Place> {
+fn halves(s: &Subject<'_>) -> Vec<ViolationSite> {
     broken_pairs(s, |source| {
         let upper = s.elements(&s.i.destination).map(|(first, _)| first >= GRF);
         upper.zip(s.source_elements(source)).any(|(upper, first)| upper != (first >= GRF))
     })
 }
 
-fn half_offsets(s: &Subject<'_>) -> Vec<Place> {
+fn half_offsets(s: &Subject<'_>) -> Vec<ViolationSite> {
     broken_pairs(s, |source| {
         let second = s.source_elements(source).find(|&first| first >= GRF);
         second.is_some_and(|first| first - GRF != u32::from(source.subregister))
     })
 }
 
-fn pairs(s: &Subject<'_>) -> Vec<Place> {
+fn pairs(s: &Subject<'_>) -> Vec<ViolationSite> {
     if destination_registers(s) != 2 {
         return Vec::new();
     }
@@ -253,9 +254,9 @@ fn pairs(s: &Subject<'_>) -> Vec<Place> {
     })
 }
 
-/// The second of two registers is written for the channels that follow by 8, of doubles by 4, whatever the
-/// first has. Ivy Bridge takes the same channels of doubles again.
-fn half_channels(s: &Subject<'_>) -> Vec<Place> {
+/// The second of two destination registers is written for the channels from 8 on, of doubles from 4 on,
+/// regardless of the number in the first. Ivy Bridge uses the same channels of doubles for both.
+fn half_channels(s: &Subject<'_>) -> Vec<ViolationSite> {
     if destination_registers(s) != 2 || s.i.no_mask {
         return Vec::new();
     }
@@ -267,7 +268,7 @@ fn half_channels(s: &Subject<'_>) -> Vec<Place> {
     at_destination(expected != Some(s.lanes() / 2))
 }
 
-/// The rules about types do not hold for one channel.
+/// Whether it has several channels; the rules on types do not apply to one.
 fn several_channels(s: &Subject<'_>) -> bool {
     s.computes() && s.lanes() > 1
 }
@@ -276,42 +277,42 @@ fn is_packed_byte(s: &Subject<'_>) -> bool {
     s.i.destination.ty.size() == 1 && s.i.destination.hstride == 1
 }
 
-fn packed_bytes(s: &Subject<'_>) -> Vec<Place> {
+fn packed_bytes(s: &Subject<'_>) -> Vec<ViolationSite> {
     at_destination(several_channels(s) && is_packed_byte(s) && !s.is_raw_move())
 }
 
-/// Is the destination narrower than what is computed with?
+/// Whether the destination is narrower than the execution type.
 fn narrow(s: &Subject<'_>) -> bool {
     let size = s.i.destination.ty.size();
     let capabilities = s.generation.capabilities();
-    // Doubles' channels are two each, and a result of 32 bits takes the place of one.
+    // Where doubles occupy two channels, a 32-bit result occupies one of them.
     let halved = capabilities.doubles_in_halves && s.execution_size() == 8 && size == 4;
     let exempt = halved || s.is_mixed_float() && capabilities.packed_half_results;
     several_channels(s) && !is_packed_byte(s) && !exempt && s.execution_size() > size
 }
 
-fn ratio(s: &Subject<'_>) -> Vec<Place> {
+fn ratio(s: &Subject<'_>) -> Vec<ViolationSite> {
     let d = &s.i.destination;
     let bytes = d.ty.size() == 1;
-    // Align16 has no strides.
+    // Does not apply to align16, which has no strides.
     let stride = if s.has_regions() { u32::from(d.hstride) } else { 1 };
     let (step, size) = (stride * d.ty.size(), s.execution_size());
-    // Intel's code has bytes farther apart.
+    // Intel's compiler emits larger strides of bytes.
     let fits = step == size || bytes && (s.is_raw_move() || step > size);
     at_destination(narrow(s) && !fits)
 }
 
-fn ratio_alignment(s: &Subject<'_>) -> Vec<Place> {
+fn ratio_alignment(s: &Subject<'_>) -> Vec<ViolationSite> {
     let d = &s.i.destination;
     let bytes = d.ty.size() == 1;
     let misplaced = u32::from(d.subregister) % s.execution_size();
-    // Bytes may lie in any of the places within the execution type.
+    // Bytes may have any offset within the execution type.
     let allowed = misplaced == 0 || bytes && misplaced == 1;
     at_destination(narrow(s) && s.has_regions() && d.indirect.is_none() && !allowed)
 }
 
-/// Does the instruction convert between a type of the one kind and a type of the other? The manuals say of
-/// `mov` what there is not; what other instructions convert on the way they convert as it does.
+/// Whether the instruction converts between a type of the one kind and a type of the other. The manuals
+/// restrict conversions of `mov`; implicit conversions of other instructions are treated the same.
 fn converts(s: &Subject<'_>, one: fn(Type) -> bool, other: fn(Type) -> bool) -> bool {
     let d = s.i.destination.ty;
     s.computes()
@@ -319,20 +320,20 @@ fn converts(s: &Subject<'_>, one: fn(Type) -> bool, other: fn(Type) -> bool) -> 
         && (one(d) && s.source_types().any(other) || other(d) && s.source_types().any(one))
 }
 
-fn byte_qword(s: &Subject<'_>) -> Vec<Place> {
+fn byte_qword(s: &Subject<'_>) -> Vec<ViolationSite> {
     if s.i.opcode == Opcode::Mov {
         return whole(converts(s, |ty| ty.size() == 1, |ty| ty.size() == 8));
     }
-    // The count of a shift of 64-bit integers is a byte in Intel's code.
+    // Intel's compiler emits shifts of 64-bit integers by a byte.
     let types = || s.source_types().chain(s.destination().map(|d| d.ty));
     whole(s.computes() && types().any(|ty| ty == Type::DF) && types().any(|ty| ty.size() == 1))
 }
 
-fn half_qword(s: &Subject<'_>) -> Vec<Place> {
+fn half_qword(s: &Subject<'_>) -> Vec<ViolationSite> {
     whole(converts(s, |ty| ty == Type::HF, |ty| ty.size() == 8))
 }
 
-fn half_integer(s: &Subject<'_>) -> Vec<Place> {
+fn half_integer(s: &Subject<'_>) -> Vec<ViolationSite> {
     let d = &s.i.destination;
     let step = u32::from(d.hstride) * d.ty.size();
     let strided = step == 4 && d.subregister.is_multiple_of(4);
@@ -352,22 +353,22 @@ fn vector(s: &Subject<'_>) -> Option<Type> {
     })
 }
 
-fn vector_alignment(s: &Subject<'_>) -> Vec<Place> {
+fn vector_alignment(s: &Subject<'_>) -> Vec<ViolationSite> {
     let d = &s.i.destination;
     at_destination(
         s.has_regions() && d.indirect.is_none() && vector(s).is_some() && !d.subregister.is_multiple_of(16),
     )
 }
 
-fn vector_stride(s: &Subject<'_>) -> Vec<Place> {
+fn vector_stride(s: &Subject<'_>) -> Vec<ViolationSite> {
     let d = &s.i.destination;
     let step = d.ty.size() * u32::from(d.hstride);
     let allowed = match vector(s) {
-        // Intel's code has dwords too.
+        // Intel's compiler also emits dwords.
         Some(Type::V | Type::UV) => matches!(step, 2 | 4),
         Some(_) => step == 4,
         None => true,
     };
-    // A null destination has a type, but nothing is written.
+    // Nothing is written to a null destination, though it has a type.
     at_destination(s.has_regions() && s.destination().is_some() && s.i.opcode != Opcode::Movi && !allowed)
 }

@@ -1,7 +1,7 @@
-//! Messages.
+//! Rules on messages.
 
 use super::subject::{Subject, is_null};
-use super::{Place, Rule, all, at_destination, some, whole};
+use super::{Rule, ViolationSite, all, at_destination, some, whole};
 use crate::message::{HeaderRule, Message, Operation, SimdMode, surface};
 use crate::opcode::Format;
 use crate::{Descriptor, Generations, Region, Register, SharedFunction};
@@ -36,12 +36,12 @@ fn is_send(s: &Subject<'_>) -> bool {
     matches!(s.info.format, Format::Send | Format::SplitSend)
 }
 
-/// A rule about a message whose descriptor is known.
-fn with_message(s: &Subject<'_>, broken: impl Fn(&Message) -> bool) -> Vec<Place> {
+/// A rule on messages with an immediate descriptor.
+fn with_message(s: &Subject<'_>, broken: impl Fn(&Message) -> bool) -> Vec<ViolationSite> {
     whole(s.message().is_some_and(|m| broken(&m)))
 }
 
-fn payload(s: &Subject<'_>) -> Vec<Place> {
+fn payload(s: &Subject<'_>) -> Vec<ViolationSite> {
     if !is_send(s) {
         return Vec::new();
     }
@@ -51,11 +51,11 @@ fn payload(s: &Subject<'_>) -> Vec<Place> {
             // A split send's second payload may be absent.
             !(general || *n == 1 && is_null(source.register))
         })
-        .map(|(n, _)| Place::Source(n))
+        .map(|(n, _)| ViolationSite::Source(n))
         .collect()
 }
 
-fn aligned(s: &Subject<'_>) -> Vec<Place> {
+fn aligned(s: &Subject<'_>) -> Vec<ViolationSite> {
     if s.info.format == Format::Send {
         s.broken_sources(|source| source.subregister != 0)
     } else {
@@ -63,7 +63,7 @@ fn aligned(s: &Subject<'_>) -> Vec<Place> {
     }
 }
 
-fn region(s: &Subject<'_>) -> Vec<Place> {
+fn region(s: &Subject<'_>) -> Vec<ViolationSite> {
     if s.info.format != Format::Send {
         return Vec::new();
     }
@@ -74,18 +74,18 @@ fn ends(s: &Subject<'_>) -> bool {
     s.send().is_some_and(|send| send.end_of_thread)
 }
 
-fn end_registers(s: &Subject<'_>) -> Vec<Place> {
+fn end_registers(s: &Subject<'_>) -> Vec<ViolationSite> {
     if !ends(s) {
         return Vec::new();
     }
     s.broken_sources(|source| matches!(source.register, Register::Grf(number) if number < 112))
 }
 
-fn end_response(s: &Subject<'_>) -> Vec<Place> {
+fn end_response(s: &Subject<'_>) -> Vec<ViolationSite> {
     with_message(s, |m| ends(s) && m.response != 0)
 }
 
-fn end_target(s: &Subject<'_>) -> Vec<Place> {
+fn end_target(s: &Subject<'_>) -> Vec<ViolationSite> {
     let allowed = s.send().is_some_and(|send| {
         matches!(
             send.target,
@@ -98,33 +98,33 @@ fn end_target(s: &Subject<'_>) -> Vec<Place> {
     whole(ends(s) && !allowed)
 }
 
-fn file_end(s: &Subject<'_>) -> Vec<Place> {
+fn file_end(s: &Subject<'_>) -> Vec<ViolationSite> {
     let Some(m) = s.message() else { return Vec::new() };
     let mut places = Vec::new();
     let lengths = [u32::from(m.payload), s.second_payload().map_or(0, u32::from)];
     for (n, length) in lengths.into_iter().enumerate() {
         if s.source_register(n).is_some_and(|first| first + length > 128) {
-            places.push(Place::Source(n as u8));
+            places.push(ViolationSite::Source(n as u8));
         }
     }
     if s.destination_register().is_some_and(|first| first + u32::from(m.response) > 128) {
-        places.push(Place::Destination);
+        places.push(ViolationSite::Destination);
     }
     places
 }
 
-fn response(s: &Subject<'_>) -> Vec<Place> {
+fn response(s: &Subject<'_>) -> Vec<ViolationSite> {
     let null = is_null(s.i.destination.register);
     at_destination(s.message().is_some_and(|m| m.response != 0 && null))
 }
 
-fn r127(s: &Subject<'_>) -> Vec<Place> {
+fn r127(s: &Subject<'_>) -> Vec<ViolationSite> {
     let (Some(m), Some(first)) = (s.message(), s.destination_register()) else { return Vec::new() };
     let overlaps = s.source_register(0).is_some_and(|source| source + u32::from(m.payload) > first);
     at_destination(s.info.format == Format::Send && first + u32::from(m.response) > 127 && overlaps)
 }
 
-fn overlap(s: &Subject<'_>) -> Vec<Place> {
+fn overlap(s: &Subject<'_>) -> Vec<ViolationSite> {
     if s.info.format != Format::SplitSend {
         return Vec::new();
     }
@@ -134,21 +134,21 @@ fn overlap(s: &Subject<'_>) -> Vec<Place> {
     whole(a < b + second && b < a + first)
 }
 
-fn unknown(s: &Subject<'_>) -> Vec<Place> {
+fn unknown(s: &Subject<'_>) -> Vec<ViolationSite> {
     let immediate = s.send().is_some_and(|send| matches!(send.descriptor, Descriptor::Immediate(_)));
     whole(immediate && s.message().is_none())
 }
 
-/// Registers of both payloads, where they are known.
+/// Number of registers of both payloads, if known.
 fn total(s: &Subject<'_>, m: &Message) -> Option<u8> {
     Some(m.payload + s.second_payload()?)
 }
 
-fn empty(s: &Subject<'_>) -> Vec<Place> {
+fn empty(s: &Subject<'_>) -> Vec<ViolationSite> {
     with_message(s, |m| m.payload == 0)
 }
 
-fn length(s: &Subject<'_>) -> Vec<Place> {
+fn length(s: &Subject<'_>) -> Vec<ViolationSite> {
     with_message(s, |m| {
         let lengths = m.operation.lengths();
         let needed = lengths.payload + u8::from(m.header);
@@ -156,15 +156,15 @@ fn length(s: &Subject<'_>) -> Vec<Place> {
     })
 }
 
-fn response_length(s: &Subject<'_>) -> Vec<Place> {
+fn response_length(s: &Subject<'_>) -> Vec<ViolationSite> {
     with_message(s, |m| {
         let lengths = m.operation.lengths();
-        // A fence may leave its answer away, and a null destination says so.
+        // A fence may have no response, with a null destination.
         lengths.known && m.response != lengths.response
     })
 }
 
-fn header(s: &Subject<'_>) -> Vec<Place> {
+fn header(s: &Subject<'_>) -> Vec<ViolationSite> {
     with_message(s, |m| match m.operation.lengths().header {
         HeaderRule::Forbidden => m.header,
         HeaderRule::Optional => false,
@@ -172,7 +172,7 @@ fn header(s: &Subject<'_>) -> Vec<Place> {
     })
 }
 
-/// The lanes that a message serves, where it is bound to a number.
+/// The SIMD mode of a message, if it has a fixed one.
 fn simd(operation: &Operation) -> Option<SimdMode> {
     match *operation {
         Operation::Untyped { simd, .. }
@@ -185,14 +185,14 @@ fn simd(operation: &Operation) -> Option<SimdMode> {
     }
 }
 
-fn lanes(s: &Subject<'_>) -> Vec<Place> {
+fn lanes(s: &Subject<'_>) -> Vec<ViolationSite> {
     with_message(s, |m| match simd(&m.operation) {
         Some(mode @ (SimdMode::Simd8 | SimdMode::Simd16)) => s.lanes() > u32::from(mode.lanes()),
         Some(SimdMode::Simd4x2) | None => false,
     })
 }
 
-fn a64_surface(s: &Subject<'_>) -> Vec<Place> {
+fn a64_surface(s: &Subject<'_>) -> Vec<ViolationSite> {
     with_message(s, |m| {
         let index = match m.operation {
             Operation::Untyped { a64: true, surface, .. }
@@ -206,13 +206,13 @@ fn a64_surface(s: &Subject<'_>) -> Vec<Place> {
     })
 }
 
-fn no_channels(s: &Subject<'_>) -> Vec<Place> {
+fn no_channels(s: &Subject<'_>) -> Vec<ViolationSite> {
     with_message(s, |m| {
         matches!(m.operation, Operation::Untyped { channels: 0, .. } | Operation::Typed { channels: 0, .. })
     })
 }
 
-fn scratch_end(s: &Subject<'_>) -> Vec<Place> {
+fn scratch_end(s: &Subject<'_>) -> Vec<ViolationSite> {
     with_message(s, |m| match m.operation {
         Operation::ScratchBlock { offset, registers, .. } => offset + u16::from(registers) > 4096,
         _ => false,

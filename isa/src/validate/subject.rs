@@ -1,6 +1,6 @@
-//! An instruction with what several rules ask about it.
+//! The instruction that is validated, with properties that several rules use.
 
-use super::Place;
+use super::ViolationSite;
 use crate::message::Message;
 use crate::opcode::{Format, OpcodeInfo};
 use crate::{
@@ -8,10 +8,10 @@ use crate::{
     Send, Source, Type,
 };
 
-/// Bytes of a general register.
+/// Size of a general register in bytes.
 pub(super) const GRF: u32 = 32;
 
-/// The instruction under examination.
+/// The instruction that is validated.
 pub(super) struct Subject<'a> {
     pub(super) generation: Generation,
     pub(super) i: &'a Instruction,
@@ -23,22 +23,22 @@ impl<'a> Subject<'a> {
         Subject { generation, i, info: i.opcode.info() }
     }
 
-    /// Channels.
+    /// Number of channels.
     pub(super) fn lanes(&self) -> u32 {
         u32::from(self.i.exec_size)
     }
 
-    /// Does the instruction compute something with regions: is it neither message nor branch?
+    /// Whether the instruction has regions: whether it is neither message nor branch.
     pub(super) fn computes(&self) -> bool {
         matches!(self.info.format, Format::Basic | Format::Math)
     }
 
-    /// Are there align1 regions to be examined?
+    /// Whether the instruction has align1 regions.
     pub(super) fn has_regions(&self) -> bool {
         self.computes() && self.i.access_mode == AccessMode::Align1
     }
 
-    /// Bytes of an element as regions count it: where doubles are counted in halves, a double's half.
+    /// Size of an element in bytes, as regions count it: where doubles are counted in halves, that of a half.
     pub(super) fn element(&self, ty: Type) -> u32 {
         let halved = ty == Type::DF && self.generation.capabilities().doubles_in_halves;
         if halved { ty.size() / 2 } else { ty.size() }
@@ -93,21 +93,21 @@ impl<'a> Subject<'a> {
         self.i.sources.iter().filter(is_read).filter_map(Operand::ty)
     }
 
-    /// The sources that break something.
-    pub(super) fn broken_sources(&self, broken: impl Fn(&Source) -> bool) -> Vec<Place> {
-        self.sources().filter(|(_, s)| broken(s)).map(|(n, _)| Place::Source(n)).collect()
+    /// The sources for which `broken` holds.
+    pub(super) fn broken_sources(&self, broken: impl Fn(&Source) -> bool) -> Vec<ViolationSite> {
+        self.sources().filter(|(_, s)| broken(s)).map(|(n, _)| ViolationSite::Source(n)).collect()
     }
 
-    /// The sources with a region in general registers that break something.
-    pub(super) fn broken_regions(&self, broken: impl Fn(&Source) -> bool) -> Vec<Place> {
+    /// The sources with a region in general registers for which `broken` holds.
+    pub(super) fn broken_regions(&self, broken: impl Fn(&Source) -> bool) -> Vec<ViolationSite> {
         if !self.has_regions() {
             return Vec::new();
         }
         self.broken_sources(|s| s.region.vstride != Region::VXH && !is_null(s.register) && broken(s))
     }
 
-    /// The same, of messages as well, whose regions say nothing but are checked by the hardware.
-    pub(super) fn broken_parameters(&self, broken: impl Fn(&Source) -> bool) -> Vec<Place> {
+    /// The same including messages, whose regions have no meaning but are checked by the hardware.
+    pub(super) fn broken_parameters(&self, broken: impl Fn(&Source) -> bool) -> Vec<ViolationSite> {
         let message = self.info.format == Format::Send && self.i.access_mode == AccessMode::Align1;
         if message { self.broken_sources(broken) } else { self.broken_regions(broken) }
     }
@@ -132,18 +132,18 @@ impl<'a> Subject<'a> {
         self.i.opcode == crate::Opcode::Mov && !self.i.saturate && same
     }
 
-    /// Bytes of the execution type: the widest source's, bytes counting as words.
+    /// Size of the execution type in bytes: that of the widest source, where bytes count as words.
     pub(super) fn execution_size(&self) -> u32 {
         self.source_types().map(|ty| ty.size().max(2)).max().unwrap_or(2)
     }
 
-    /// Float and half float mixed, for which Gen9 has rules of its own.
+    /// Whether floats and half floats are mixed, for which Gen9 has separate rules.
     pub(super) fn is_mixed_float(&self) -> bool {
         let types = || self.source_types().chain([self.i.destination.ty]);
         types().any(|ty| ty == Type::HF) && types().any(|ty| ty == Type::F)
     }
 
-    /// What a message carries.
+    /// The message of a send.
     pub(super) fn send(&self) -> Option<&'a Send> {
         match &self.i.extra {
             Extra::Send(send) => Some(send),
@@ -151,7 +151,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// A message's descriptor, where it is known and has a meaning.
+    /// The decoded descriptor of a message, if it is an immediate and valid.
     pub(super) fn message(&self) -> Option<Message> {
         let send = self.send()?;
         match send.descriptor {
@@ -160,7 +160,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Registers of a split send's second payload, where they are known.
+    /// Number of registers of a split send's second payload, if known.
     pub(super) fn second_payload(&self) -> Option<u8> {
         if self.info.format != Format::SplitSend {
             return Some(0);
@@ -194,7 +194,7 @@ pub(super) fn is_null(register: Register) -> bool {
     register == Register::Arf(Arf::Null)
 }
 
-/// How many registers rows or elements lie in, counted from the first byte's.
+/// Number of registers that rows or elements span, from that of the first byte on.
 pub(super) fn registers(parts: impl Iterator<Item = (u32, u32)>) -> u32 {
     parts.map(|(_, end)| end.div_ceil(GRF)).max().unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! What `iga64` should say about an instruction.
+//! The expected output of `iga64` for an instruction.
 
 use super::line::{CONDITIONS, Line, OperandParts};
 use crate::codes;
@@ -8,7 +8,7 @@ use crate::{
     Operand, PredicateControl, Region, Register, Send, Source, ThreadControl, Type,
 };
 
-/// What the two read differently.
+/// The parts of an instruction that differ from `iga64`'s output.
 pub(super) fn differences(
     generation: Generation,
     i: &Instruction,
@@ -98,12 +98,12 @@ fn predicate(i: &Instruction) -> String {
     parts.join("&")
 }
 
-/// Is it a step of a macro, whose operands name accumulators beside registers?
+/// Whether it is a step of a math macro, whose operands also name accumulators.
 fn is_macro(i: &Instruction) -> bool {
     i.opcode == Opcode::Madm || matches!(i.extra, Extra::Math(MathFunction::Invm | MathFunction::Rsqrtm))
 }
 
-/// A general register with the accumulator beside it: number 8 is none.
+/// A general register and its accumulator: number 8 is none.
 fn macro_operand(modifiers: String, register: Register, accumulator: u8, ty: Type) -> Expected {
     let base = match (register, accumulator & 0xf) {
         (Register::Grf(number), 8) => format!("r{number}.nomme"),
@@ -115,7 +115,7 @@ fn macro_operand(modifiers: String, register: Register, accumulator: u8, ty: Typ
 
 fn condition(i: &Instruction) -> String {
     if is_macro(i) && i.opcode != Opcode::Madm {
-        // The flag register gets which channels are done early.
+        // The flag register gets the channels that are finished early.
         return format!("(eo){}", flag(i));
     }
     if i.condition.is_none() {
@@ -141,7 +141,7 @@ fn options(i: &Instruction, size: usize) -> Vec<String> {
     words.iter().filter(|(holds, _)| *holds).map(|(_, word)| (*word).to_owned()).collect()
 }
 
-/// What an operand should be.
+/// The expected text of an operand.
 #[derive(Debug)]
 enum Expected {
     /// Region and type are compared where they are written.
@@ -150,9 +150,9 @@ enum Expected {
     Immediate(u64, Type),
     /// A number.
     Number(i64),
-    /// Bits of an extended descriptor: value, and which bits are compared.
+    /// Bits of an extended descriptor: value, and mask of the compared bits.
     Masked(u64, u64),
-    /// Not comparable: align16, which is written as the nearest thing in align1.
+    /// Not comparable: align16, which `iga64` prints approximately in align1 syntax.
     Any,
 }
 
@@ -230,7 +230,7 @@ fn not_a_number(text: &str, ty: Type) -> Option<u64> {
     Some(negative << (exponent + mantissa) | ones << mantissa | quiet << (mantissa - 1) | payload)
 }
 
-/// The half float of a value that is one.
+/// The bits of a half float, for a value that is exactly representable.
 fn half_bits(value: f32) -> u16 {
     let bits = value.to_bits();
     let sign = (bits >> 16 & 0x8000) as u16;
@@ -286,7 +286,7 @@ fn destination(i: &Instruction, d: &Destination) -> Expected {
     })
 }
 
-/// How the region of source `n` is written.
+/// The text of the region of source `n`.
 fn region(info: &OpcodeInfo, n: usize, s: &Source) -> String {
     let Region { vstride, width, hstride } = s.region;
     match (info.format, n, s.replicate) {
@@ -303,7 +303,7 @@ fn source(i: &Instruction, n: usize, operand: &Operand) -> Expected {
     let info = i.opcode.info();
     match operand {
         Operand::None => Expected::Any,
-        // `iga64` writes the low half only.
+        // `iga64` prints the low half only.
         Operand::Immediate { .. } if info.allows.contains(Allows::WIDE_IMMEDIATE) => Expected::Any,
         Operand::Immediate { bits, ty } => Expected::Immediate(*bits, *ty),
         Operand::Register(s) if is_macro(i) => {
@@ -315,7 +315,7 @@ fn source(i: &Instruction, n: usize, operand: &Operand) -> Expected {
             Expected::Any
         }
         Operand::Register(s) => {
-            // Written as complement for all generations, whatever it means there.
+            // Printed as complement for all generations, regardless of its meaning.
             let complement = info.allows.contains(Allows::LOGIC);
             let negate = match (s.negate, complement) {
                 (false, _) => "",
@@ -335,7 +335,7 @@ fn source(i: &Instruction, n: usize, operand: &Operand) -> Expected {
     }
 }
 
-/// Registers of messages are written without subregister and region.
+/// The register of a message, which is printed without subregister and region.
 fn payload(register: Register, ty: Type) -> Expected {
     let base = match register {
         Register::Grf(number) => format!("r{number}"),
@@ -365,8 +365,8 @@ fn message(generation: Generation, i: &Instruction, send: &Send) -> Vec<Expected
         })
     };
     result.push(match send.extended {
-        // The shared function stands in bits 3:0, end of thread in bit 5; of a `send`, the bits above
-        // are its payload's region.
+        // The shared function is in bits 3:0, end of thread in bit 5; in a `send`, the bits above are the
+        // region of its payload.
         Descriptor::Immediate(bits) if split => {
             let end = u64::from(send.end_of_thread) << 5;
             Expected::Masked(u64::from(bits) | end | u64::from(target), u64::from(u32::MAX))
@@ -408,7 +408,7 @@ fn operands(generation: Generation, info: &OpcodeInfo, i: &Instruction, size: us
             result.push(destination(i, &i.destination));
             sources(&mut result);
         }
-        // Written from the branch itself.
+        // Relative to the branch itself.
         (Format::Jump, Extra::Branch(branch)) => {
             result.push(Expected::Number(i64::from(branch.jip) + size as i64));
         }

@@ -1,11 +1,11 @@
-//! A line of `iga64`'s output, in parts.
+//! Parsing of `iga64`'s output.
 
 /// The parts of a line.
 #[derive(Clone, Debug)]
 pub(super) struct Line<'a> {
-    /// The instruction's first byte.
+    /// The instruction's offset.
     pub(super) offset: usize,
-    /// What stands behind the offset.
+    /// The text after the offset.
     pub(super) text: &'a str,
     /// `W&~f0.0.any4h`, without the parentheses.
     pub(super) predicate: Option<&'a str>,
@@ -15,11 +15,11 @@ pub(super) struct Line<'a> {
     /// `(le)f0.0`
     pub(super) condition: Option<&'a str>,
     pub(super) operands: Vec<&'a str>,
-    /// What stands between the braces.
+    /// The options between the braces.
     pub(super) options: Vec<&'a str>,
 }
 
-/// How conditional modifiers are written, with this crate's names.
+/// The texts of conditional modifiers, with this crate's names.
 pub(super) const CONDITIONS: [(&str, &str); 8] = [
     ("z", "eq"),
     ("nz", "ne"),
@@ -32,7 +32,7 @@ pub(super) const CONDITIONS: [(&str, &str); 8] = [
 ];
 
 impl<'a> Line<'a> {
-    /// The parts of a line; `None` for one that is no instruction.
+    /// Parses a line; `None` if it is no instruction.
     pub(super) fn parse(line: &'a str) -> Option<Line<'a>> {
         let rest = line.strip_prefix("/* [")?;
         let (offset, rest) = rest.split_once(']')?;
@@ -67,7 +67,7 @@ fn is_condition(word: &str) -> bool {
     names.into_iter().any(|name| word.starts_with(&format!("({name})f")))
 }
 
-/// Without the parentheses around it.
+/// Strips the parentheses around a text.
 fn inside(word: &str) -> &str {
     word.trim_start_matches('(').trim_end_matches(')')
 }
@@ -75,7 +75,7 @@ fn inside(word: &str) -> &str {
 /// An operand in parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OperandParts {
-    /// `(sat)`, `-`, `~`, `(abs)`, as they are.
+    /// The modifiers `(sat)`, `-`, `~`, `(abs)`.
     pub(super) modifiers: String,
     /// Register with subregister, or number.
     pub(super) base: String,
@@ -86,7 +86,7 @@ pub(super) struct OperandParts {
 }
 
 impl OperandParts {
-    /// The parts of an operand.
+    /// Parses an operand.
     pub(super) fn parse(text: &str) -> OperandParts {
         let (rest, ty) = match text.split_once(':') {
             Some((rest, ty)) => (rest, Some(ty.to_owned())),
@@ -101,7 +101,7 @@ impl OperandParts {
         loop {
             let before = base;
             for modifier in ["(sat)", "(abs)", "-", "~"] {
-                // The sign of a number is no modifier.
+                // The sign of a number is not a modifier.
                 let number = modifier == "-" && base.chars().nth(1).is_some_and(|c| c.is_ascii_digit());
                 if let Some(after) = base.strip_prefix(modifier).filter(|_| !number) {
                     modifiers.push_str(modifier);

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use gencl_i915::{Engine, Errno, ExecBuffer, ExecFlags, ExecObject, ObjectFlags};
-use gencl_program::{Image, PushSource};
+use gencl_program::{DataSection, PushSource};
 
 use super::batch::{BatchState, BatchWriter, EmittedState, WalkState};
 use super::clock::Correlation;
@@ -428,8 +428,8 @@ pub(super) fn add(slot: &mut Slot, storage: &Storage, flags: ObjectFlags) {
 /// Adds the buffers that a launch uses to the validation list.
 fn add_objects(context: &DeviceContext, slot: &mut Slot, launch: &Launch, printf: Option<&PrintfBuffer>) {
     add(slot, launch.executable().code(), ObjectFlags::CAPTURE);
-    add_variables(slot, launch.executable(), Image::Constants, ObjectFlags::empty());
-    add_variables(slot, launch.executable(), Image::Variables, ObjectFlags::WRITE);
+    add_variables(slot, launch.executable(), DataSection::Constants, ObjectFlags::empty());
+    add_variables(slot, launch.executable(), DataSection::Variables, ObjectFlags::WRITE);
     if let Some(printf) = printf {
         add(slot, printf.storage(), ObjectFlags::WRITE);
     }

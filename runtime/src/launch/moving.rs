@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gencl_i915::{Engine, ExecBuffer, ExecFlags, ExecObject, GemBuffer, GemHandle, ObjectFlags};
-use gencl_program::{Data, Image, Program as Compiled, Relocation, elf};
+use gencl_program::{Data, DataSection, Program as Compiled, Relocation, elf};
 
 use super::{Batch, Hardware, InFlight, Launch, Submitted};
 use crate::context::DeviceContext;
@@ -18,8 +18,8 @@ fn program(context: &Arc<Context>, device: &Arc<Device>) -> Arc<Program> {
     let instructions = gencl_isa::parse_program(generation, end).unwrap();
     let code = instructions.iter().flat_map(|i| gencl_isa::encode(generation, i).unwrap()).collect();
     let kernel = gencl_program::Kernel { name: "nothing".into(), code, simd_width: 8, ..Default::default() };
-    let (image, target) = (Image::Variables, Image::Variables);
-    let pointer = Relocation { image, offset: 4, size: 4, target, addend: 8 };
+    let (section, target) = (DataSection::Variables, DataSection::Variables);
+    let pointer = Relocation { section, offset: 4, size: 4, target, addend: 8 };
     let data = Data { variables: vec![0; 16], relocations: vec![pointer], ..Data::default() };
     let compiled = Compiled { target: "ivb".into(), data, kernels: vec![kernel], ..Compiled::default() };
     let program = Program::from_binary(context, device, &elf::write(&compiled).unwrap()).unwrap();

@@ -1,7 +1,7 @@
 //! Relocations, where the kernel driver chooses the addresses of buffers.
 
 use gencl_i915::{GemHandle, ObjectFlags, Relocation};
-use gencl_program::Image;
+use gencl_program::DataSection;
 
 use super::assemble::{COMMANDS, add};
 use super::slot::Slot;
@@ -68,17 +68,22 @@ pub(super) fn note_places(slot: &Slot) {
 }
 
 /// Adds a program's variables to the validation list, with relocations for the pointers in them.
-pub(super) fn add_variables(slot: &mut Slot, executable: &Executable, image: Image, flags: ObjectFlags) {
-    let Some(storage) = executable.image(image) else { return };
+pub(super) fn add_variables(
+    slot: &mut Slot,
+    executable: &Executable,
+    section: DataSection,
+    flags: ObjectFlags,
+) {
+    let Some(storage) = executable.data_section(section) else { return };
     add(slot, storage, flags);
     if !storage.relocates() || slot.relocated.iter().any(|other| other.handle() == storage.handle()) {
         return;
     }
-    let pointers = executable.relocations().iter().filter(|pointer| pointer.image == image);
+    let pointers = executable.relocations().iter().filter(|pointer| pointer.section == section);
     // The kernel driver writes a pointer when its target has moved, even if a kernel has changed the pointer.
     // Presumed addresses are set when the batch is submitted, as batches of other queues come between.
     let entries = pointers.filter_map(|pointer| {
-        let target = executable.image(pointer.target)?;
+        let target = executable.data_section(pointer.target)?;
         Some(relocation(target.handle(), pointer.addend as u32, pointer.offset, 0))
     });
     if let Some(object) = slot.objects.iter_mut().find(|object| object.handle == storage.handle()) {

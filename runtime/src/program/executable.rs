@@ -180,10 +180,10 @@ impl Executable {
     }
 
     /// The storage of a data section.
-    pub(crate) fn image(&self, image: gencl_program::Image) -> Option<&Arc<Storage>> {
-        match image {
-            gencl_program::Image::Constants => self.constants(),
-            gencl_program::Image::Variables => self.variables(),
+    pub(crate) fn data_section(&self, section: gencl_program::DataSection) -> Option<&Arc<Storage>> {
+        match section {
+            gencl_program::DataSection::Constants => self.constants(),
+            gencl_program::DataSection::Variables => self.variables(),
         }
     }
 
@@ -195,8 +195,8 @@ impl Executable {
     /// The string at a GPU address in the program's variables, without the terminating zero. `place` returns
     /// the GPU address that a storage had when the kernel ran.
     pub(crate) fn string(&self, address: u64, place: impl Fn(&Storage) -> u64) -> Option<Vec<u8>> {
-        let images = [(&self.constants, self.constants_size), (&self.variables, self.variables_size)];
-        images.into_iter().find_map(|(storage, size)| {
+        let sections = [(&self.constants, self.constants_size), (&self.variables, self.variables_size)];
+        sections.into_iter().find_map(|(storage, size)| {
             let storage = storage.as_ref()?;
             let begin = address.checked_sub(place(storage)).filter(|&begin| begin < size)?;
             let mut bytes = vec![0; (size - begin) as usize];

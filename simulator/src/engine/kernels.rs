@@ -1,4 +1,4 @@
-//! Kernels that were launched.
+//! A cache of decoded kernels.
 
 use std::sync::Arc;
 
@@ -9,92 +9,99 @@ use gencl_eu::memory::{Access, AddressSpace, Cursor};
 use gencl_eu::{self as eu, Kernel};
 use gencl_sync::Mutex;
 
-/// Decoded kernels that are kept.
+/// Maximum number of decoded kernels in the cache.
 const CACHED_KERNELS: usize = 256;
 
-/// Code is read in pieces of so many bytes.
+/// Bytes of code that are read at once.
 const READ_AT_ONCE: usize = 32 << 10;
 
-/// Most bytes of code of one kernel.
+/// Maximum size of the code of one kernel, in bytes.
 const MAX_CODE: u64 = 16 << 20;
 
-/// Bytes of an instruction that is not compacted.
+/// Size of an instruction that is not compacted, in bytes.
 const FULL_INSTRUCTION: usize = 16;
 
-/// A kernel, wherever it is in memory.
-pub struct Known {
+/// A decoded kernel with its translations, independent of its address.
+pub struct CachedKernel {
     /// The code that it was decoded from.
     pub code: Vec<u8>,
-    /// Decoded.
+    /// The decoded kernel.
     pub kernel: Arc<Kernel>,
-    /// Translated, if it is.
+    /// Its translations to host code.
     pub translations: Translations,
 }
 
-/// The kernels that were launched last, by their addresses.
-pub struct Kernels {
+/// The most recently decoded kernels, by address.
+pub struct KernelCache {
     device: &'static Device,
     strict: bool,
-    cached: Mutex<Vec<(u64, Arc<Known>)>>,
+    entries: Mutex<Vec<(u64, Arc<CachedKernel>)>>,
 }
 
-impl Known {
-    /// Is it the kernel at an address?
+impl CachedKernel {
+    /// Whether the code at an address is still that of this kernel.
     pub fn is_at(&self, address: u64, memory: &AddressSpace) -> bool {
         let range = memory.range(&mut Cursor::default(), address, self.code.len() as u64);
         range.is_some_and(|range| range.starts_with(&self.code))
     }
 }
 
-impl Kernels {
-    /// None yet.
-    pub fn new(device: &'static Device, strict: bool) -> Kernels {
-        Kernels { device, strict, cached: Mutex::default() }
+impl KernelCache {
+    /// An empty cache.
+    pub fn new(device: &'static Device, strict: bool) -> KernelCache {
+        KernelCache { device, strict, entries: Mutex::default() }
     }
 
-    /// The decoded kernel at an address. Its code is compared with memory, so that code that was replaced
-    /// is decoded anew.
-    pub fn get(&self, address: u64, memory: &AddressSpace) -> Result<Arc<Known>, Fault> {
-        let known = {
-            let cached = self.cached.lock();
-            let same = |(at, known): &&(u64, Arc<Known>)| *at == address && known.is_at(address, memory);
-            cached.iter().rev().find(same).map(|(_, known)| Arc::clone(known))
+    /// The decoded kernel at an address. A cached kernel's code is compared with memory, and decoded again if
+    /// it has been overwritten.
+    ///
+    /// # Errors
+    /// As [`Kernel::explore`]; a page fault where the code is outside of all buffers.
+    pub fn get(&self, address: u64, memory: &AddressSpace) -> Result<Arc<CachedKernel>, Fault> {
+        let cached = {
+            let entries = self.entries.lock();
+            let same =
+                |(at, cached): &&(u64, Arc<CachedKernel>)| *at == address && cached.is_at(address, memory);
+            entries.iter().rev().find(same).map(|(_, cached)| Arc::clone(cached))
         };
-        if let Some(known) = known {
-            return Ok(known);
+        if let Some(cached) = cached {
+            return Ok(cached);
         }
         let rest = memory.rest_of_buffer(address).min(MAX_CODE);
         let (code, kernel) = self.decode(address, rest, memory)?;
-        let mut cached = self.cached.lock();
-        // The same code at another address has perhaps been translated.
-        let known = match cached.iter().find(|(_, known)| known.code == code) {
-            Some((_, known)) => Arc::clone(known),
-            None => Arc::new(Known { code, kernel: Arc::new(kernel), translations: Translations::default() }),
+        let mut entries = self.entries.lock();
+        // The same code at another address may have been translated already.
+        let cached = match entries.iter().find(|(_, cached)| cached.code == code) {
+            Some((_, cached)) => Arc::clone(cached),
+            None => Arc::new(CachedKernel {
+                code,
+                kernel: Arc::new(kernel),
+                translations: Translations::default(),
+            }),
         };
-        // What was at this address before is gone.
-        cached.retain(|(at, _)| *at != address);
-        if cached.len() == CACHED_KERNELS {
-            cached.remove(0);
+        // The kernel that was at this address before has been overwritten.
+        entries.retain(|(at, _)| *at != address);
+        if entries.len() == CACHED_KERNELS {
+            entries.remove(0);
         }
-        cached.push((address, Arc::clone(&known)));
-        Ok(known)
+        entries.push((address, Arc::clone(&cached)));
+        Ok(cached)
     }
 
-    /// Decodes the kernel at an address, whose code ends somewhere within `rest` bytes, and gives its code
-    /// too.
+    /// Decodes the kernel at an address, whose code ends within `rest` bytes. Returns its code as well.
     fn decode(&self, address: u64, rest: u64, memory: &AddressSpace) -> Result<(Vec<u8>, Kernel), Fault> {
-        // Buffers with kernels are often much larger than the kernel: more is read when it did not suffice.
+        // Buffers with kernels are often much larger than the kernel: code is read in chunks, on demand.
         let mut code = Vec::new();
         let mut end = 0;
         let kernel = Kernel::explore(self.device, self.strict, |offset| {
             let offset = offset as usize;
-            let (known, wanted) = (code.len(), (offset + FULL_INSTRUCTION).next_multiple_of(READ_AT_ONCE));
-            if known < wanted {
+            let (read, wanted) = (code.len(), (offset + FULL_INSTRUCTION).next_multiple_of(READ_AT_ONCE));
+            if read < wanted {
                 code.resize(wanted.min(rest as usize), 0);
                 memory.read_for(
                     &mut Cursor::default(),
-                    address + known as u64,
-                    &mut code[known..],
+                    address + read as u64,
+                    &mut code[read..],
                     Access::Fetch,
                 )?;
             }

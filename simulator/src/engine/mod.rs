@@ -1,10 +1,10 @@
-//! The engine that executes EU code: decoded kernels, interpreted or translated, and work-groups spread over
-//! host threads.
+//! The engine that executes launches: it keeps decoded kernels, interprets or translates them, and
+//! distributes work-groups to host threads.
 
+mod host_state;
 mod kernels;
 mod participant;
-mod translator;
-mod workers;
+mod translation_policy;
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use crate::gpu::{Executor, Prepared};
 use crate::pool::Pool;
 use crate::running::Running;
 use crate::settings::Settings;
-use crate::statistics::{Collector, Counted};
-use crate::translated::{Choice, Work};
+use crate::statistics::{Collector, CountedKernel};
+use crate::translated::{LaunchContext, TranslationChoice};
 use gencl_eu::Kernel;
 use gencl_eu::device::Device;
 use gencl_eu::dispatch::{GroupStatistics, Launch};
@@ -21,17 +21,17 @@ use gencl_eu::fault::Fault;
 use gencl_eu::memory::AddressSpace;
 use gencl_sync::Mutex;
 
-use kernels::Kernels;
-use participant::{Common, Job, Participant, Sum};
-use translator::Translator;
-use workers::Workers;
+use host_state::HostStatePool;
+use kernels::KernelCache;
+use participant::{EngineResources, Job, Participant, Sum};
+use translation_policy::TranslationPolicy;
 
 /// The engine of one GPU.
 pub struct Engine {
     device: &'static Device,
     pool: Pool,
-    kernels: Kernels,
-    common: Arc<Common>,
+    kernels: KernelCache,
+    resources: Arc<EngineResources>,
     statistics: Option<Arc<Collector>>,
 }
 
@@ -41,10 +41,10 @@ impl Engine {
         Engine {
             device,
             pool: Pool::new(settings.workers),
-            kernels: Kernels::new(device, settings.strict),
-            common: Arc::new(Common {
-                workers: Workers::new(device, 2 * settings.workers),
-                translator: Translator::new(device, settings),
+            kernels: KernelCache::new(device, settings.strict),
+            resources: Arc::new(EngineResources {
+                host_states: HostStatePool::new(device, 2 * settings.workers),
+                policy: TranslationPolicy::new(device, settings),
                 threads: settings.workers,
             }),
             statistics: settings.statistics.clone(),
@@ -52,12 +52,13 @@ impl Engine {
     }
 }
 
-/// How many work-groups of a kernel run at once on a device: as many as there is scratch memory for, and
-/// where the kernel may see the numbers of its threads, as many as have different ones. Otherwise any number.
+/// Maximum number of work-groups of a launch that run at the same time: those that there is scratch memory
+/// for, or, when the kernel reads the number of its hardware thread (FFTID), those whose threads have
+/// distinct numbers. Otherwise unlimited.
 fn participants(device: &Device, kernel: &Kernel, launch: &Launch) -> usize {
     let slots = match launch.scratch {
         Some(scratch) => scratch.slots,
-        None if kernel.reads_number() => device.total_threads(),
+        None if kernel.reads_thread_number() => device.total_threads(),
         None => return usize::MAX,
     };
     (slots / launch.threads_per_group()).max(1) as usize
@@ -70,22 +71,22 @@ impl Executor for Engine {
         memory: &Arc<AddressSpace>,
         running: &Arc<Running>,
     ) -> Result<Box<dyn Prepared + 'e>, Fault> {
-        let known = self.kernels.get(launch.kernel, memory)?;
-        let translator = self.common.translator.as_ref();
-        let flat = translator.is_some_and(|translator| translator.is_flat(&known, &launch, memory));
-        let translation = translator.and_then(|translator| translator.choose(&known, &launch, flat, running));
-        // Counting is the interpreter's.
+        let cached = self.kernels.get(launch.kernel, memory)?;
+        let policy = self.resources.policy.as_ref();
+        let flat = policy.is_some_and(|policy| policy.is_flat(&cached, &launch, memory));
+        let translation = policy.and_then(|policy| policy.choose(&cached, &launch, flat, running));
+        // Only the interpreter collects statistics.
         let (counted, translation) =
             if self.statistics.is_some() { (translation, None) } else { (None, translation) };
-        let work = Work {
-            kernel: Arc::clone(&known.kernel),
+        let work = LaunchContext {
+            kernel: Arc::clone(&cached.kernel),
             launch,
             memory: Arc::clone(memory),
             running: Arc::clone(running),
         };
         let job = Arc::new(Job {
-            common: Arc::clone(&self.common),
-            known,
+            resources: Arc::clone(&self.resources),
+            cached,
             work: Arc::new(work),
             translation,
             recorded: self.statistics.is_some(),
@@ -95,41 +96,42 @@ impl Executor for Engine {
     }
 }
 
-/// A launch that is ready.
+/// A prepared launch.
 struct PreparedJob<'e> {
     engine: &'e Engine,
     job: Arc<Job>,
     flat: bool,
-    /// Of which statistics tell what became.
-    counted: Option<Choice>,
-    /// Who has executed the work-group, where there is but one: with its tools, which know the memory.
+    /// The translation that statistics report on, though the launch is interpreted.
+    counted: Option<TranslationChoice>,
+    /// The participant of a launch of one work-group, kept for the next execution with its register files and
+    /// windows.
     only: Option<Participant>,
 }
 
 impl Prepared for PreparedJob<'_> {
-    fn holds(&self) -> bool {
-        let Job { common, known, work, translation, .. } = &*self.job;
-        let Work { launch, memory, .. } = &**work;
-        if translation.is_some() && self.job.good_choice().is_none() {
+    fn is_valid(&self) -> bool {
+        let Job { resources, cached, work, translation, .. } = &*self.job;
+        let LaunchContext { launch, memory, .. } = &**work;
+        if translation.is_some() && self.job.valid_choice().is_none() {
             return false;
         }
-        let is_flat = |translator: &Translator| translator.is_flat(known, launch, memory);
-        known.is_at(launch.kernel, memory) && common.translator.as_ref().is_some_and(is_flat) == self.flat
+        let is_flat = |policy: &TranslationPolicy| policy.is_flat(cached, launch, memory);
+        cached.is_at(launch.kernel, memory) && resources.policy.as_ref().is_some_and(is_flat) == self.flat
     }
 
     fn execute(&mut self) -> Result<GroupStatistics, Fault> {
         let Self { engine, job, counted, only, .. } = self;
-        let Work { kernel, launch, running, .. } = &*job.work;
-        // Saturated, a count of groups is more than could ever be executed.
+        let LaunchContext { kernel, launch, running, .. } = &*job.work;
+        // A product that saturates is more than could ever be executed.
         let total = launch.groups().iter().fold(1u64, |product, n| product.saturating_mul(*n));
         if total == 1 {
-            // Nothing is to be shared with other threads.
+            // Nothing has to be shared with other threads.
             let participant = only.get_or_insert_with(|| Participant::new(Arc::clone(job), 0));
-            participant.renew();
+            participant.update_translation();
             let done = participant.execute_only();
             running.advance();
             done?;
-            participant.add_up();
+            participant.publish_counts();
         } else {
             let for_participants = Arc::clone(job);
             let participant = move |number| Participant::new(Arc::clone(&for_participants), number);
@@ -141,11 +143,11 @@ impl Prepared for PreparedJob<'_> {
         let groups = std::mem::take(&mut sum.groups);
         if let Some(statistics) = &engine.statistics {
             let profile = std::mem::take(&mut sum.profile);
-            let translation = engine.common.translator.as_ref().map(|_| match counted {
+            let translation = engine.resources.policy.as_ref().map(|_| match counted {
                 Some(choice) => choice.outcome(),
-                None => Err("no launch of its kind is translated"),
+                None => Err("launches of this kind are not translated"),
             });
-            let counted = Counted { kernel, code: &job.known.code, translation };
+            let counted = CountedKernel { kernel, code: &job.cached.code, translation };
             statistics.add(engine.device, launch, &counted, &profile);
         }
         Ok(groups)

@@ -1,109 +1,110 @@
-//! A host thread's part in a launch.
+//! A host thread that takes part in a launch.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::kernels::Known;
-use super::translator::Translator;
-use super::workers::{Tools, Workers};
+use super::host_state::{HostState, HostStatePool};
+use super::kernels::CachedKernel;
+use super::translation_policy::TranslationPolicy;
 use crate::pool::Chunk;
-use crate::translated::{Choice, Runner, Task, Work};
+use crate::translated::{LaunchContext, Runner, TranslatedLaunch, TranslationChoice};
 use gencl_eu as eu;
 use gencl_eu::dispatch::{GroupStatistics, Launch};
 use gencl_eu::fault::Fault;
 use gencl_eu::profile::{Profile, Recorder};
 use gencl_sync::Mutex;
 
-/// What all launches of an engine have in common.
-pub struct Common {
-    pub workers: Workers,
-    pub translator: Option<Translator>,
-    /// Host threads that there are for a launch.
+/// What the launches of an engine share.
+pub struct EngineResources {
+    pub host_states: HostStatePool,
+    pub policy: Option<TranslationPolicy>,
+    /// Maximum number of host threads of a launch.
     pub threads: usize,
 }
 
 /// A launch that is being executed.
 pub struct Job {
-    pub common: Arc<Common>,
-    pub known: Arc<Known>,
-    pub work: Arc<Work>,
+    pub resources: Arc<EngineResources>,
+    pub cached: Arc<CachedKernel>,
+    pub work: Arc<LaunchContext>,
     /// The translations that the launch may use.
-    pub translation: Option<Choice>,
-    /// Count what each instruction is executed for.
+    pub translation: Option<TranslationChoice>,
+    /// Whether statistics of each instruction are recorded.
     pub recorded: bool,
-    /// What all participants have counted.
+    /// The counts of all participants that have ended.
     pub sum: Mutex<Sum>,
 }
 
 impl Job {
-    /// The translations that the launch may use, if they are still good.
-    pub fn good_choice(&self) -> Option<&Choice> {
-        self.translation.as_ref().filter(|choice| self.known.translations.is_good(choice))
+    /// The translations that the launch may use, if they are still valid.
+    pub fn valid_choice(&self) -> Option<&TranslationChoice> {
+        self.translation.as_ref().filter(|choice| self.cached.translations.is_valid(choice))
     }
 
-    /// What gets translations, and those that the launch may use.
-    fn translator(&self) -> Option<(&Translator, &Choice)> {
-        Some((self.common.translator.as_ref()?, self.translation.as_ref()?))
+    /// The policy, and the translations that the launch may use; `None` when it is only interpreted.
+    fn policy(&self) -> Option<(&TranslationPolicy, &TranslationChoice)> {
+        Some((self.resources.policy.as_ref()?, self.translation.as_ref()?))
     }
 }
 
-/// What participants count.
+/// Counts of participants.
 #[derive(Default)]
 pub struct Sum {
     pub groups: GroupStatistics,
     pub profile: Profile,
 }
 
-/// A host thread's part in a launch. Gives its tools back and adds up its counts when it is dropped.
+/// A host thread that takes part in a launch. When dropped, it returns its host state to the pool and adds
+/// its counts to those of the launch.
 pub struct Participant {
     job: Arc<Job>,
-    /// The last of the host's threads: the one that leaves its core to the translator.
+    /// Whether it is the last of all host threads: that one leaves its core to the translator.
     last: bool,
-    /// How long the interpreter took for a work-group.
+    /// Average time that the interpreter took for a work-group of the last chunk.
     interpreted_in: Duration,
     first_slot: u32,
-    tools: Option<Box<Tools>>,
-    /// The runner has begun the launch.
+    host: Option<Box<HostState>>,
+    /// Whether the runner is set up for this launch.
     translated: bool,
     own: GroupStatistics,
     recorder: Option<Recorder>,
 }
 
 impl Participant {
-    /// The participant of a number, which are counted from 0.
+    /// The participant with a number, counted from 0.
     pub fn new(job: Arc<Job>, number: usize) -> Participant {
-        let workers = &job.common.workers;
-        let first_slot = workers.first_slot(&job.work.launch, number);
-        let tools = Some(workers.take(first_slot));
-        let recorder = job.recorded.then(|| Recorder::new(&job.known.kernel));
+        let host_states = &job.resources.host_states;
+        let first_slot = host_states.first_slot(&job.work.launch, number);
+        let host = Some(host_states.take(first_slot));
+        let recorder = job.recorded.then(|| Recorder::new(&job.cached.kernel));
         Participant {
-            last: number > 0 && number + 1 == job.common.threads,
+            last: number > 0 && number + 1 == job.resources.threads,
             job,
             interpreted_in: Duration::ZERO,
             first_slot,
-            tools,
+            host,
             translated: false,
             own: GroupStatistics::default(),
             recorder,
         }
     }
 
-    /// Executes work-groups.
+    /// Executes the work-groups of a chunk.
     pub fn execute(&mut self, chunk: &mut Chunk<'_>) -> Result<(), Fault> {
         let job = Arc::clone(&self.job);
         let mut next = Groups::at(&job.work.launch, chunk.first());
-        if self.translate() || self.make_room(chunk) && self.translate() {
-            let Some(tools) = &mut self.tools else { return Ok(()) };
-            // Counted at the end: sums in memory would have each work-group wait until what the one before
-            // has stored is in the caches.
+        if self.translate() || self.wait_for_translation(chunk) && self.translate() {
+            let Some(host) = &mut self.host else { return Ok(()) };
+            // Counted at the end: with sums in memory, each work-group would wait until the stores of the one
+            // before have left the store buffer.
             let mut groups = 0;
             let result = chunk.try_for_each(|_| {
                 let [x, y, z] = next.take();
-                tools.runner.run(x, y, z)?;
+                host.runner.run(x, y, z)?;
                 groups += 1;
                 Ok(())
             });
-            self.own += tools.runner.statistics(groups);
+            self.own += host.runner.statistics(groups);
             return result;
         }
         let begin = Instant::now();
@@ -112,20 +113,20 @@ impl Participant {
             self.interpret(next.take())?;
             count += 1;
         }
-        if let Some((translator, choice)) = job.translator() {
+        if let Some((policy, choice)) = job.policy() {
             let took = begin.elapsed();
             self.interpreted_in = took.div_f64(f64::from(count.max(1)));
             let left = self.interpreted_in.saturating_mul(clamped(chunk.left()));
-            translator.consider(&job.known, choice, took, left);
+            policy.request_if_worthwhile(&job.cached, choice, took, left);
         }
         Ok(())
     }
 
-    /// Waits for a translation that is being made, if that is this participant's part. Has it?
-    fn make_room(&self, chunk: &Chunk<'_>) -> bool {
-        let Some((translator, choice)) = self.job.translator().filter(|_| self.last) else { return false };
-        let is_much = |much| self.interpreted_in.saturating_mul(clamped(chunk.left())) >= much;
-        translator.make_room(choice, &self.job.work.running, is_much);
+    /// Waits for a pending translation if this participant is the one that has to; returns whether it is.
+    fn wait_for_translation(&self, chunk: &Chunk<'_>) -> bool {
+        let Some((policy, choice)) = self.job.policy().filter(|_| self.last) else { return false };
+        let has_left = |time| self.interpreted_in.saturating_mul(clamped(chunk.left())) >= time;
+        policy.wait_for_translation(choice, &self.job.work.running, has_left);
         true
     }
 
@@ -134,50 +135,51 @@ impl Participant {
         let job = Arc::clone(&self.job);
         let group = job.work.launch.first_group;
         if self.translate() {
-            let Some(tools) = &mut self.tools else { return Ok(()) };
+            let Some(host) = &mut self.host else { return Ok(()) };
             let [x, y, z] = group;
-            tools.runner.run(x, y, z)?;
-            self.own += tools.runner.statistics(1);
+            host.runner.run(x, y, z)?;
+            self.own += host.runner.statistics(1);
             return Ok(());
         }
-        match job.translator() {
+        match job.policy() {
             None => self.interpret(group),
-            Some((translator, choice)) => {
+            Some((policy, choice)) => {
                 let begin = Instant::now();
                 self.interpret(group)?;
-                translator.consider(&job.known, choice, begin.elapsed(), Duration::ZERO);
+                policy.request_if_worthwhile(&job.cached, choice, begin.elapsed(), Duration::ZERO);
                 Ok(())
             }
         }
     }
 
-    /// Prepares the runner, if there is code by now. Can it run?
+    /// Sets up the runner if a translation is available by now; returns whether it can run.
     #[inline]
     fn translate(&mut self) -> bool {
         self.translated || self.begin_translated()
     }
 
-    /// The launch is executed once more: there may be better code by now.
-    pub fn renew(&mut self) {
-        let code = self.job.good_choice().and_then(Choice::code);
-        let runs = |code| self.tools.as_ref().is_some_and(|tools| tools.runner.runs(code));
+    /// Has the runner set up again if a better translation has become available, or its own invalid. Called
+    /// before the launch is executed again.
+    pub fn update_translation(&mut self) {
+        let code = self.job.valid_choice().and_then(TranslationChoice::code);
+        let runs = |code| self.host.as_ref().is_some_and(|host| host.runner.runs(code));
         self.translated &= code.is_some_and(runs);
     }
 
     fn begin_translated(&mut self) -> bool {
-        let Some(choice) = self.job.good_choice() else { return false };
+        let Some(choice) = self.job.valid_choice() else { return false };
         let Some(code) = choice.code().filter(|code| Runner::fits(code, &self.job.work.launch)) else {
             return false;
         };
-        let Some(tools) = &mut self.tools else { return false };
-        let task = Task { code: Arc::clone(code), work: Arc::clone(&self.job.work) };
-        tools.runner.begin(task, self.first_slot);
+        let Some(host) = &mut self.host else { return false };
+        let task = TranslatedLaunch { code: Arc::clone(code), work: Arc::clone(&self.job.work) };
+        host.runner.begin(task, self.first_slot);
         self.translated = true;
         true
     }
 
-    /// Adds what it has counted to the launch's sums.
-    pub fn add_up(&mut self) {
+    /// Adds its counts to those of the launch.
+    pub fn publish_counts(&mut self) {
         let mut sum = self.job.sum.lock();
         sum.groups += std::mem::take(&mut self.own);
         if let Some(recorder) = &mut self.recorder {
@@ -186,17 +188,17 @@ impl Participant {
     }
 
     fn interpret(&mut self, group: [u32; 3]) -> Result<(), Fault> {
-        let Job { known, work, .. } = &*self.job;
-        let Work { kernel, launch, memory, running } = &**work;
+        let Job { cached, work, .. } = &*self.job;
+        let LaunchContext { kernel, launch, memory, running } = &**work;
         let (memory, cancel) = (&**memory, &running.cancel);
-        let Some(tools) = &mut self.tools else { return Ok(()) };
-        let worker = &mut tools.worker;
+        let Some(host) = &mut self.host else { return Ok(()) };
+        let worker = &mut host.worker;
         self.own += match &mut self.recorder {
             None => eu::run_group(kernel, launch, group, memory, worker, cancel)?,
             Some(recorder) => eu::run_group_with(kernel, launch, group, memory, worker, cancel, recorder)?,
         };
         if worker.spun() {
-            known.translations.set_spins();
+            cached.translations.set_spins();
         }
         Ok(())
     }
@@ -208,10 +210,10 @@ fn clamped(count: u64) -> u32 {
 
 impl Drop for Participant {
     fn drop(&mut self) {
-        self.add_up();
-        if let Some(mut tools) = self.tools.take() {
-            tools.runner.end();
-            self.job.common.workers.give_back(self.first_slot, tools);
+        self.publish_counts();
+        if let Some(mut host) = self.host.take() {
+            host.runner.end();
+            self.job.resources.host_states.give_back(self.first_slot, host);
         }
     }
 }
@@ -224,7 +226,7 @@ struct Groups {
 }
 
 impl Groups {
-    /// All those of a launch, from a linear index on.
+    /// The work-groups of a launch from a linear index on.
     fn at(launch: &Launch, index: u64) -> Groups {
         Groups::between(launch.first_group, launch.end_group, index)
     }
@@ -239,7 +241,7 @@ impl Groups {
     fn take(&mut self) -> [u32; 3] {
         let taken = self.next;
         for i in 0..3 {
-            // Behind the last group is none: its id may be the largest number.
+            // Wraps after the last group, whose id may be the largest `u32`.
             self.next[i] = self.next[i].wrapping_add(1);
             if self.next[i] != self.end[i] || i == 2 {
                 break;

@@ -1,4 +1,4 @@
-//! GEM handles, and the buffers behind them.
+//! GEM handles and buffer objects.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,17 +9,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use gencl_i915::{Errno, GemHandle, HostMemory, Result};
 use gencl_sync::Mutex;
 
-use super::fence::{Fence, Users};
+use super::fence::{BufferFences, Fence};
 use gencl_eu::memory::Object;
 
-/// A buffer object and its use. Handles of several open devices may stand for one.
+/// A buffer object with the fences of the batches that use it. Several open devices may have handles of it.
 #[derive(Debug)]
 pub struct Buffer {
     /// Its memory.
     pub(super) object: Arc<Object>,
-    /// The batches that use it.
-    pub(super) users: Mutex<Users>,
-    /// The application's memory is known to be there. Others always are.
+    /// The fences of the batches that use it.
+    pub(super) fences: Mutex<BufferFences>,
+    /// A userptr object's memory has been found accessible; always set for other objects.
     checked: AtomicBool,
 }
 
@@ -30,50 +30,49 @@ fn errno(error: &std::io::Error, or: i32) -> Errno {
 impl Buffer {
     pub(super) fn new(object: Arc<Object>) -> Arc<Buffer> {
         let checked = AtomicBool::new(!object.is_userptr());
-        Arc::new(Buffer { object, users: Mutex::default(), checked })
+        Arc::new(Buffer { object, fences: Mutex::default(), checked })
     }
 
-    /// A buffer of the memory of a file that [`Buffer::file`] gave, perhaps to another process. `EINVAL` for
-    /// other files.
+    /// A buffer whose memory is a file from [`Buffer::file`], perhaps of another process. `EINVAL` for other
+    /// files.
     pub fn import(file: OwnedFd) -> Result<Arc<Buffer>> {
         Ok(Buffer::new(Object::import(file.into()).map_err(|error| errno(&error, libc::EINVAL))?))
     }
 
-    /// Bytes.
+    /// Size in bytes.
     pub fn size(&self) -> u64 {
         self.object.size()
     }
 
-    /// Is it the application's own memory?
+    /// Whether it is the application's own memory (`DRM_IOCTL_I915_GEM_USERPTR`).
     pub fn is_userptr(&self) -> bool {
         self.object.is_userptr()
     }
 
-    /// A new descriptor of the buffer's file. `ENODEV` for the application's own memory, and where buffers
-    /// are not shared.
+    /// A new descriptor of the buffer's file. `ENODEV` for userptr objects, and where buffers are not shared.
     pub fn file(&self) -> Result<OwnedFd> {
         let file = self.object.file().ok_or(Errno(libc::ENODEV))?;
         file.map_err(|error| errno(&error, libc::EMFILE))
     }
 
-    /// All of it, in a mapping. `ENODEV` for the application's own memory.
+    /// A mapping of the whole buffer. `ENODEV` for userptr objects.
     pub fn map(&self) -> Result<HostMemory> {
         let map = self.object.map().ok_or(Errno(libc::ENODEV))?;
         map.map_err(|error| errno(&error, libc::ENOMEM))
     }
 
-    /// Batches that have not ended: those that write, or all.
+    /// The unsignaled fences: with `writers_only` of batches that write, else of all.
     pub fn fences(&self, writers_only: bool) -> Vec<Fence> {
-        let users = self.users.lock();
-        if writers_only { users.pending_writers() } else { users.pending() }
+        let fences = self.fences.lock();
+        if writers_only { fences.pending_writers() } else { fences.pending() }
     }
 
-    /// Further batches wait for a fence, as for a batch that uses the buffer.
+    /// Adds a fence that later batches wait for as for that of a batch which uses the buffer.
     pub fn add_fence(&self, fence: &Fence, writes: bool) {
-        self.users.lock().add(fence, writes);
+        self.fences.lock().add(fence, writes);
     }
 
-    /// `EFAULT` unless all of the application's memory can be read and written
+    /// Checks that all memory of a userptr object can be read and written; `EFAULT` if not
     /// (`i915_gem_object_userptr_submit_init`).
     pub fn check_memory(&self) -> Result<()> {
         if self.checked.load(Ordering::Acquire) {
@@ -86,14 +85,15 @@ impl Buffer {
         Ok(())
     }
 
-    /// The application's memory from `address` on may have gone: [`Buffer::check_memory`] looks again.
+    /// Tells it that the application may have unmapped `length` bytes of its memory from `address` on:
+    /// [`Buffer::check_memory`] checks again.
     pub fn memory_changed(&self, address: u64, length: u64) {
         if self.object.is_userptr() && self.object.overlaps(address, length) {
             self.checked.store(false, Ordering::Release);
         }
     }
 
-    /// Is it the application's memory, and some of it in this range?
+    /// Whether it is a userptr object that overlaps a range of addresses.
     pub fn is_userptr_within(&self, address: u64, length: u64) -> bool {
         self.object.is_userptr() && self.object.overlaps(address, length)
     }
@@ -109,12 +109,12 @@ pub struct Buffers {
 struct Table {
     /// Handle `n` is at `n - 1`.
     slots: Vec<Option<Arc<Buffer>>>,
-    /// Handles that were closed: the smallest is given out next, as the kernel does.
+    /// Closed handles: the smallest is reused first, as by the kernel.
     free: BinaryHeap<Reverse<u32>>,
 }
 
 impl Buffers {
-    /// A new handle.
+    /// Creates a handle of a buffer.
     pub fn insert(&self, buffer: Arc<Buffer>) -> GemHandle {
         let mut table = self.table.lock();
         match table.free.pop() {
@@ -141,7 +141,7 @@ impl Buffers {
         self.table.lock().slots.iter().flatten().cloned().collect()
     }
 
-    /// Closes a handle; `EINVAL` for an unknown one. Batches that use the buffer keep it.
+    /// Closes a handle; `EINVAL` for an unknown one. Batches that use the buffer keep it alive.
     pub fn remove(&self, handle: GemHandle) -> Result<()> {
         let mut table = self.table.lock();
         let slot = (handle.0 as usize).checked_sub(1).and_then(|index| table.slots.get_mut(index));

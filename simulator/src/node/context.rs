@@ -1,7 +1,7 @@
-//! Hardware contexts: a queue of batches, who executes them, and what happened.
+//! Hardware contexts: a queue of batches, their execution, and hang statistics.
 //!
-//! A context has a thread for its batches. Who waits for one of them executes them in its place when it comes
-//! first ([`Context::help`]): nobody has to be woken then.
+//! A context has a thread that executes its batches. A thread that waits for a batch may execute it and those
+//! before it instead ([`Context::run_inline`]), which saves waking the context's thread.
 
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
@@ -23,54 +23,56 @@ use crate::streamer::{ContextState, Streamer};
 use gencl_eu::fault::Fault;
 use gencl_eu::memory::AddressSpace;
 
-/// How often a batch that waits for others looks whether it is still wanted.
-const LOOK: Duration = Duration::from_millis(50);
+/// How often a batch that waits for fences checks whether it has been cancelled.
+const CANCEL_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Least and most that a program without privileges may ask for (`I915_CONTEXT_MIN_USER_PRIORITY`,
-/// `I915_CONTEXT_DEFAULT_PRIORITY`), and the largest of all.
+/// The lowest and the highest priority that an unprivileged program may set
+/// (`I915_CONTEXT_MIN_USER_PRIORITY`, `I915_CONTEXT_DEFAULT_PRIORITY`), and the highest of all
+/// (`I915_CONTEXT_MAX_USER_PRIORITY`).
 const PRIORITIES: (i64, i64, i64) = (-1023, 0, 1023);
 
-/// Three hangs within this time ban a context (`CONTEXT_FAST_HANG_JIFFIES` of i915).
+/// A context with three hangs within this time is banned (`CONTEXT_FAST_HANG_JIFFIES` of i915).
 const FAST_HANG: Duration = Duration::from_secs(120);
 
-/// A batch that waits for its turn.
+/// A batch to be executed.
 pub struct Job {
     /// GPU address of its first command.
     pub batch: u64,
-    /// What it may access.
+    /// The buffers that it may access.
     pub memory: Arc<AddressSpace>,
-    /// Engine.
+    /// The engine that executes it.
     pub engine: Engine,
 }
 
 /// A job in the queue.
 struct Queued {
-    /// Signaled when it is done.
+    /// Signaled when the batch has ended.
     fence: Fence,
     job: Job,
-    /// What comes first: batches, also of other contexts, and whatever else has fences.
-    after: Vec<Fence>,
-    /// Batches that begin first.
-    beside: Vec<Fence>,
+    /// Fences that have to be signaled before the batch begins: of batches, also of other contexts, and
+    /// others.
+    dependencies: Vec<Fence>,
+    /// Fences of batches that have to begin before this one (`I915_EXEC_FENCE_SUBMIT`).
+    submit_fences: Vec<Fence>,
 }
 
 /// A hardware context.
 ///
-/// Batches of all engines run in the order in which they came; i915 orders them for each engine only.
+/// Batches of all engines run in the order of their submission; i915 orders them for each engine only.
 pub struct Context {
-    /// The line of its fences.
-    line: u64,
+    /// The timeline of its fences.
+    timeline: u64,
     vm: Mutex<Arc<Vm>>,
     queue: Mutex<Queue>,
-    /// There is something for the thread.
+    /// Wakes the thread.
     wake: Condvar,
-    /// The streamer's, from batch to batch; whose turn it is has it.
+    /// The command streamer's state; locked by the thread that executes a batch.
     state: Mutex<ContextState>,
     thread: Mutex<Option<JoinHandle<()>>>,
     params: Mutex<Params>,
     /// The batch that runs.
     running: Mutex<Option<Arc<Running>>>,
-    /// Its batches are not wanted any more.
+    /// The context was destroyed and is not persistent: its batches are dropped.
     killed: AtomicBool,
     hangs: Mutex<Hangs>,
     guilty: AtomicU32,
@@ -80,34 +82,34 @@ pub struct Context {
 #[derive(Default)]
 struct Queue {
     jobs: VecDeque<Queued>,
-    /// Number of the last batch.
+    /// Sequence number of the last batch.
     last: u64,
     last_fence: Option<Fence>,
-    /// Somebody executes a batch; others wait for their turn.
-    at_work: bool,
-    /// The thread waits to be woken.
+    /// A thread executes a batch; no other may.
+    executing: bool,
+    /// The context's thread waits on `wake`.
     asleep: bool,
     closed: bool,
 }
 
 impl Queue {
-    /// Takes the next batch out if it is somebody's turn.
+    /// Takes the next batch out, unless another one is being executed.
     fn take(&mut self) -> Option<Queued> {
-        let next = if self.at_work { None } else { self.jobs.pop_front() };
-        self.at_work |= next.is_some();
+        let next = if self.executing { None } else { self.jobs.pop_front() };
+        self.executing |= next.is_some();
         next
     }
 
-    /// Is there something for the thread that it does not know of?
-    fn wants_thread(&self) -> bool {
-        self.asleep && !self.at_work && (self.closed || !self.jobs.is_empty())
+    /// Whether the context's thread has to be woken.
+    fn needs_thread(&self) -> bool {
+        self.asleep && !self.executing && (self.closed || !self.jobs.is_empty())
     }
 }
 
 impl Queued {
-    /// Has all ended or begun that comes first?
+    /// Whether all its dependencies are signaled, and all batches have begun that have to.
     fn is_ready(&self) -> bool {
-        self.after.iter().all(Fence::signaled) && self.beside.iter().all(Fence::begun)
+        self.dependencies.iter().all(Fence::signaled) && self.submit_fences.iter().all(Fence::begun)
     }
 }
 
@@ -122,7 +124,7 @@ struct Params {
 
 #[derive(Default)]
 struct Hangs {
-    /// When the last two were.
+    /// Times of the last two.
     times: [Option<Instant>; 2],
     error: Option<ErrorState>,
 }
@@ -131,7 +133,7 @@ impl Context {
     /// A context with an address space; its thread starts with the first batch.
     pub fn new(vm: Arc<Vm>) -> Context {
         Context {
-            line: fence::new_context(),
+            timeline: fence::new_context(),
             vm: Mutex::new(vm),
             queue: Mutex::default(),
             wake: Condvar::new(),
@@ -152,7 +154,7 @@ impl Context {
         }
     }
 
-    /// Banned contexts take no more batches.
+    /// Whether the context is banned: it accepts no more batches.
     pub fn is_banned(&self) -> bool {
         self.banned.load(Ordering::Acquire)
     }
@@ -162,21 +164,21 @@ impl Context {
         Arc::clone(&self.vm.lock())
     }
 
-    /// Gives it another address space; batches that are queued keep theirs.
+    /// Replaces its address space; queued batches keep theirs.
     pub fn set_vm(&self, vm: Arc<Vm>) {
         *self.vm.lock() = vm;
     }
 
-    /// Queues a batch and gives its fence. `order` gets it too and gives the batches that come before. If it
-    /// is `awaited`, the thread is not woken for it: the caller helps next. It is woken when helping ends
-    /// before this one.
+    /// Queues a batch and returns its fence. `order` is called with the fence and returns the batch's
+    /// dependencies. With `awaited`, the context's thread is not woken: the caller calls
+    /// [`Context::run_inline`] next, which wakes it if this batch remains.
     pub fn submit(
         self: &Arc<Self>,
         id: ContextId,
         core: &Arc<Core>,
         job: Job,
         order: impl FnOnce(&Fence) -> Vec<Fence>,
-        beside: Vec<Fence>,
+        submit_fences: Vec<Fence>,
         awaited: bool,
     ) -> Result<Fence> {
         self.start(id, core)?;
@@ -185,10 +187,10 @@ impl Context {
             return Err(Errno(libc::ENOENT));
         }
         queue.last += 1;
-        let fence = Fence::batch(self.line, queue.last, job.engine, Arc::downgrade(self));
+        let fence = Fence::batch(self.timeline, queue.last, job.engine, Arc::downgrade(self));
         queue.last_fence = Some(fence.clone());
-        let after = order(&fence);
-        queue.jobs.push_back(Queued { fence: fence.clone(), job, after, beside });
+        let dependencies = order(&fence);
+        queue.jobs.push_back(Queued { fence: fence.clone(), job, dependencies, submit_fences });
         if !awaited {
             self.wake_if_wanted(queue);
         }
@@ -205,29 +207,30 @@ impl Context {
         Ok(())
     }
 
-    /// No more batches; those that are queued still run.
+    /// Accepts no more batches; those that are queued still run.
     pub fn close(&self) {
         let mut queue = self.queue.lock();
         queue.closed = true;
         self.wake_if_wanted(queue);
     }
 
-    /// Somebody waits for a batch and does not help: it may be one that was to be awaited.
-    pub fn demand(&self) {
+    /// Wakes the thread if batches are queued. Called by a thread that waits for a batch without executing
+    /// it, since the batch may have been submitted as `awaited`.
+    pub fn wake_for_waiter(&self) {
         self.wake_if_wanted(self.queue.lock());
     }
 
     fn wake_if_wanted(&self, mut queue: MutexGuard<'_, Queue>) {
-        let wanted = queue.wants_thread();
-        queue.asleep &= !wanted;
+        let needed = queue.needs_thread();
+        queue.asleep &= !needed;
         drop(queue);
-        if wanted {
+        if needed {
             self.wake.notify_one();
         }
     }
 
-    /// As [`Context::close`] when the program destroys it: of one that is not persistent, what runs is
-    /// stopped.
+    /// As [`Context::close`], when the program destroys the context: if it is not persistent, its running
+    /// batch is cancelled and the others are dropped.
     pub fn destroy(&self) {
         if !self.params.lock().persistent {
             self.killed.store(true, Ordering::Release);
@@ -238,7 +241,7 @@ impl Context {
         self.close();
     }
 
-    /// Waits until the batches that are queued now have ended.
+    /// Waits until the batches that are queued have ended.
     pub fn finish(&self) {
         let last = self.queue.lock().last_fence.clone();
         if let Some(fence) = last {
@@ -254,19 +257,19 @@ impl Context {
         }
     }
 
-    /// Has the thread ended (or never begun)?
+    /// Whether the thread has ended, or was never started.
     pub fn is_finished(&self) -> bool {
         self.thread.lock().as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// The thread's next batch; `None` when the context is closed and there is none left.
+    /// Waits for the thread's next batch; `None` when the context is closed and none is left.
     fn next(&self) -> Option<Queued> {
         let mut queue = self.queue.lock();
         loop {
             if let Some(job) = queue.take() {
                 return Some(job);
             }
-            if queue.closed && !queue.at_work {
+            if queue.closed && !queue.executing {
                 return None;
             }
             queue.asleep = true;
@@ -278,13 +281,13 @@ impl Context {
     fn work(&self, core: &Core) {
         while let Some(job) = self.next() {
             self.run(core, job);
-            self.queue.lock().at_work = false;
+            self.queue.lock().executing = false;
         }
     }
 
-    /// Executes batches up to that of a fence in place of the context's thread, as long as that is not at
-    /// work and nothing else has to end before. The fence may be pending afterwards.
-    pub fn help(&self, core: &Core, fence: &Fence) {
+    /// Executes batches up to that of a fence on this thread, while the context's own executes none and the
+    /// next batch is ready. The fence may be unsignaled afterwards.
+    pub fn run_inline(&self, core: &Core, fence: &Fence) {
         let mut queue = self.queue.lock();
         loop {
             let ready = !fence.signaled() && queue.jobs.front().is_some_and(Queued::is_ready);
@@ -294,14 +297,14 @@ impl Context {
             drop(queue);
             self.run(core, job);
             queue = self.queue.lock();
-            queue.at_work = false;
+            queue.executing = false;
         }
     }
 
-    /// Executes a batch. It is the caller's turn.
-    fn run(&self, core: &Core, Queued { fence, job, after, beside }: Queued) {
-        let ready = after.iter().all(|fence| self.await_fence(core, |until| fence.wait(until)))
-            && beside.iter().all(|fence| self.await_fence(core, |until| fence.wait_begun(until)));
+    /// Executes a batch. The caller has set [`Queue::executing`].
+    fn run(&self, core: &Core, Queued { fence, job, dependencies, submit_fences }: Queued) {
+        let ready = dependencies.iter().all(|fence| self.await_fence(core, |until| fence.wait(until)))
+            && submit_fences.iter().all(|fence| self.await_fence(core, |until| fence.wait_begun(until)));
         let mut error = libc::EIO;
         if ready && self.is_wanted(core) {
             fence.begin();
@@ -309,24 +312,25 @@ impl Context {
             match self.execute(core, &mut state, &job) {
                 Ok(()) => error = 0,
                 Err(fault) => {
-                    self.hung(core, &fault);
+                    self.record_hang(core, &fault);
                     *state = ContextState::default();
                 }
             }
         }
-        // The memory first: who waited may expect it to be free.
+        // The memory is released first: a thread that waits may expect that.
         drop(job);
         fence.complete(error);
     }
 
+    /// Whether batches of this context are still to be executed.
     fn is_wanted(&self, core: &Core) -> bool {
         !self.is_banned() && !core.is_closing() && !self.killed.load(Ordering::Acquire)
     }
 
-    /// Waits for a fence as long as the batch behind it is wanted.
+    /// Waits for a fence while the batch that depends on it is wanted; returns whether the wait succeeded.
     fn await_fence(&self, core: &Core, wait: impl Fn(Option<Instant>) -> bool) -> bool {
         while self.is_wanted(core) {
-            if wait(Some(Instant::now() + LOOK)) {
+            if wait(Some(Instant::now() + CANCEL_POLL_INTERVAL)) {
                 return true;
             }
         }
@@ -336,11 +340,11 @@ impl Context {
     /// Executes one batch. A panic in the simulator is a fault of the batch.
     fn execute(&self, core: &Core, state: &mut ContextState, job: &Job) -> std::result::Result<(), Fault> {
         let running = Arc::new(Running::default());
-        let unwatched = |error| Fault::unsupported(format!("batches that nobody can stop: {error}"));
+        let unwatched = |error| Fault::unsupported(format!("batches without a watchdog: {error}"));
         let _watch = core.watchdog.watch(&running).map_err(unwatched)?;
         *self.running.lock() = Some(Arc::clone(&running));
         if !self.is_wanted(core) {
-            // It came too late for `Watchdog::cancel_all` or `Context::destroy`.
+            // `Watchdog::cancel_all` or `Context::destroy` ran before the batch was registered.
             running.cancel.set();
         }
         let run = AssertUnwindSafe(|| {
@@ -352,8 +356,8 @@ impl Context {
         result
     }
 
-    /// Takes note of a hang, as `__i915_gem_context_mark_guilty` does.
-    fn hung(&self, core: &Core, fault: &Fault) {
+    /// Records a hang, as `__i915_gem_context_mark_guilty` does.
+    fn record_hang(&self, core: &Core, fault: &Fault) {
         if core.is_closing() || self.killed.load(Ordering::Acquire) {
             return;
         }
@@ -379,12 +383,12 @@ impl Context {
         ResetStats {
             reset_count: core.reset_count.load(Ordering::Relaxed),
             batch_active: self.guilty.load(Ordering::Acquire),
-            // Only the batch that hangs is lost: those of other contexts go on.
+            // Only the batch that hangs is lost: those of other contexts continue.
             batch_pending: 0,
         }
     }
 
-    /// The last hang.
+    /// The error state of the last hang.
     pub fn error(&self) -> Option<ErrorState> {
         self.hangs.lock().error.clone()
     }
@@ -410,12 +414,12 @@ impl Context {
         let mut params = self.params.lock();
         match param {
             context_param::NO_ERROR_CAPTURE => params.no_error_capture = value != 0,
-            // Only root may make a context that is never banned.
+            // Only privileged programs may create a context that is never banned.
             context_param::BANNABLE if value == 0 => return Err(Errno(libc::EPERM)),
             context_param::BANNABLE => params.bannable = true,
             context_param::RECOVERABLE => params.recoverable = value != 0,
             context_param::PERSISTENCE => params.persistent = value != 0,
-            // Contexts run side by side, each on a thread: it is kept and changes nothing
+            // Contexts run in parallel, each on a thread: a priority is stored and has no effect
             // (`validate_priority`).
             context_param::PRIORITY => {
                 let (least, default, most) = PRIORITIES;

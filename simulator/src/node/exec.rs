@@ -10,7 +10,7 @@ use gencl_i915::{Errno, ExecBuffer, ExecFlags, ExecObject, ObjectFlags, Relocati
 use super::buffers::{Buffer, Buffers};
 use super::context::{Context, Job};
 use super::fence::Fence;
-use super::vm::{BATCH_BIAS, Wish, padding};
+use super::vm::{BATCH_BIAS, PlacementRequest, padding};
 use gencl_eu::device::Device;
 use gencl_eu::memory::{AddressSpace, Cursor, PAGE_SIZE, canonical};
 
@@ -19,30 +19,30 @@ const GPU_DOMAINS: u32 = 0x3e;
 
 const EINVAL: Errno = Errno(libc::EINVAL);
 
-/// Relocations of a request's objects, which are read when they are needed and not before.
+/// Relocations of a request's objects, which are loaded only when they are needed.
 pub trait Relocations {
-    /// Has the object any?
+    /// Whether an object has relocations.
     fn any(&self, object: usize) -> bool;
-    /// Those of one object.
+    /// Loads those of one object.
     fn load(&mut self, object: usize) -> Result<Vec<Relocation>>;
-    /// Takes those of one object back; presumed offsets have been updated.
+    /// Stores those of one object, whose presumed offsets have been updated.
     fn store(&mut self, object: usize, relocations: Vec<Relocation>);
 }
 
-/// What a request has beside an [`ExecBuffer`].
+/// The parts of a request that an [`ExecBuffer`] does not have.
 pub struct Submission<'a> {
-    /// Relocations in place of those of the [`ExecObject`]s.
+    /// The relocations; those of the [`ExecObject`]s are not used.
     pub relocations: &'a mut dyn Relocations,
-    /// The batch begins when these are signaled.
-    pub after: Vec<Fence>,
-    /// The batch begins when these batches have begun.
-    pub beside: Vec<Fence>,
+    /// Fences that have to be signaled before the batch begins.
+    pub in_fences: Vec<Fence>,
+    /// Fences of batches that have to begin before this one (`I915_EXEC_FENCE_SUBMIT`).
+    pub submit_fences: Vec<Fence>,
 }
 
 /// The relocations of [`ExecObject::relocations`].
-pub struct OwnRelocations(pub Vec<Vec<Relocation>>);
+pub struct InlineRelocations(pub Vec<Vec<Relocation>>);
 
-impl Relocations for OwnRelocations {
+impl Relocations for InlineRelocations {
     fn any(&self, object: usize) -> bool {
         !self.0[object].is_empty()
     }
@@ -58,32 +58,32 @@ impl Relocations for OwnRelocations {
 
 /// A checked request.
 pub struct Prepared {
-    /// What the context's thread executes.
+    /// The batch to be queued.
     pub job: Job,
-    /// The buffers that it uses.
-    pub uses: Uses,
+    /// The buffers that the batch uses.
+    pub uses: BufferUses,
 }
 
 /// The buffers of a batch and how it uses them.
-pub struct Uses(Vec<(Arc<Buffer>, ObjectFlags)>);
+pub struct BufferUses(Vec<(Arc<Buffer>, ObjectFlags)>);
 
-impl Uses {
-    /// Attaches a batch's fence to its buffers, and gives the batches that have to be done before it.
+impl BufferUses {
+    /// Attaches a batch's fence to its buffers, and returns the fences that the batch has to wait for.
     pub fn order(&self, fence: &Fence) -> Vec<Fence> {
         let mut before = Vec::new();
         for (buffer, flags) in &self.0 {
             let writes = flags.contains(ObjectFlags::WRITE);
-            let mut users = buffer.users.lock();
+            let mut fences = buffer.fences.lock();
             if !flags.contains(ObjectFlags::ASYNC) {
-                before.extend(users.before(writes));
+                before.extend(fences.dependencies(writes));
             }
-            users.add(fence, writes);
+            fences.add(fence, writes);
         }
         before
     }
 }
 
-/// Checks a request and places its buffers. Objects' and relocations' offsets are updated as the kernel does.
+/// Checks a request and binds its buffers. Updates the offsets of objects and relocations as the kernel does.
 pub fn prepare(
     device: &Device,
     buffers: &Buffers,
@@ -98,7 +98,7 @@ pub fn prepare(
         return Err(Errno(libc::EIO));
     }
     let addresses = place(device, context, exec, submission, &found, batch)?;
-    let moved = exec.objects.iter().zip(&addresses).any(|(o, address)| plain(o.offset) != *address);
+    let moved = exec.objects.iter().zip(&addresses).any(|(o, address)| decanonicalize(o.offset) != *address);
     let mut flags: Vec<ObjectFlags> = exec.objects.iter().map(|object| object.flags).collect();
     if moved || !exec.flags.contains(ExecFlags::NO_RELOC) {
         relocate(device, exec, submission, &found, &addresses, &mut flags)?;
@@ -106,7 +106,7 @@ pub fn prepare(
     for (object, address) in exec.objects.iter_mut().zip(&addresses) {
         object.offset = canonical(*address);
     }
-    // A buffer that was named twice is there once.
+    // A buffer that is listed twice is bound once.
     let placed = exec.objects.iter().zip(&found).zip(&addresses);
     let mut memory: Vec<_> = placed
         .map(|((object, buffer), address)| (*address, Arc::clone(&buffer.object), padding(object, buffer)))
@@ -116,7 +116,7 @@ pub fn prepare(
     let memory = Arc::new(AddressSpace::padded(memory).ok_or(Errno(libc::ENOSPC))?);
     Ok(Prepared {
         job: Job { batch: addresses[batch] + u64::from(exec.batch_start), memory, engine: exec.engine },
-        uses: Uses(found.into_iter().zip(flags).collect()),
+        uses: BufferUses(found.into_iter().zip(flags).collect()),
     })
 }
 
@@ -160,7 +160,7 @@ fn check_object(object: &ExecObject) -> Result<()> {
 
 /// `eb_add_vma`
 fn check_batch(exec: &ExecBuffer<'_>, object: &ExecObject, buffer: &Buffer) -> Result<()> {
-    // A batch that writes to itself.
+    // A batch must not be written to.
     if object.flags.contains(ObjectFlags::WRITE) {
         return Err(EINVAL);
     }
@@ -172,11 +172,11 @@ fn check_batch(exec: &ExecBuffer<'_>, object: &ExecObject, buffer: &Buffer) -> R
 }
 
 /// `gen8_noncanonical_addr`: 48 bits on all devices.
-fn plain(address: u64) -> u64 {
+fn decanonicalize(address: u64) -> u64 {
     address & ((1 << 48) - 1)
 }
 
-/// Addresses of all objects, 48 bits wide.
+/// Binds all objects; returns their addresses, 48 bits wide.
 fn place(
     device: &Device,
     context: &Context,
@@ -187,8 +187,8 @@ fn place(
 ) -> Result<Vec<u64>> {
     static REQUESTS: AtomicU64 = AtomicU64::new(1);
     let mut objects = exec.objects.to_vec();
-    objects.iter_mut().for_each(|object| object.offset = plain(object.offset));
-    let wish = |(index, object)| Wish {
+    objects.iter_mut().for_each(|object| object.offset = decanonicalize(object.offset));
+    let request = |(index, object)| PlacementRequest {
         object,
         buffer: &found[index],
         bias: match index == batch && submission.relocations.any(index) {
@@ -196,8 +196,8 @@ fn place(
             _ => 0,
         },
     };
-    let wishes: Vec<Wish<'_>> = objects.iter().enumerate().map(wish).collect();
-    context.vm().place(device, REQUESTS.fetch_add(1, Ordering::Relaxed), &wishes)
+    let requests: Vec<PlacementRequest<'_>> = objects.iter().enumerate().map(request).collect();
+    context.vm().place(device, REQUESTS.fetch_add(1, Ordering::Relaxed), &requests)
 }
 
 /// Checks relocations and writes the addresses of their targets (`eb_relocate_entry`).
@@ -223,8 +223,8 @@ fn relocate(
             continue;
         }
         let mut relocations = submission.relocations.load(index)?;
-        // The kernel, too, writes when the buffer is idle.
-        let mut users = buffer.users.lock().pending();
+        // The kernel waits for the buffer, too, before it writes.
+        let mut fences = buffer.fences.lock().pending();
         let memory = AddressSpace::new([(0, Arc::clone(&buffer.object))]).ok_or(EINVAL)?;
         for relocation in &mut relocations {
             let to = target(relocation).ok_or(Errno(libc::ENOENT))?;
@@ -245,7 +245,7 @@ fn relocate(
                 return Err(EINVAL);
             }
             flags[index] &= !ObjectFlags::ASYNC;
-            users.drain(..).for_each(|fence| {
+            fences.drain(..).for_each(|fence| {
                 fence.wait(None);
             });
             // The delta is signed (`relocation_target`).

@@ -1,7 +1,5 @@
-//! Fences: when batches begin and are done.
-//!
-//! As the kernel's `dma_fence`: made with the batch, signaled once, never reset. Who has a fence may wait for
-//! it, ask for a call when it is signaled, and keep it as long as it likes.
+//! Fences, as the kernel's `dma_fence`: created with the batch, signaled once when it has ended, never reset.
+//! A fence can be waited for, and can have callbacks.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -14,19 +12,19 @@ use super::Core;
 use super::context::Context;
 use crate::clock;
 
-/// What is done when a fence is signaled.
+/// Called when a fence is signaled.
 type Callback = Box<dyn FnOnce() + Send>;
 
-/// A batch (or something else that ends once), for those who wait for it.
+/// Tells when a batch, or something else that happens once, has ended. Clones refer to the same fence.
 #[derive(Clone)]
 pub struct Fence(Arc<Inner>);
 
 struct Inner {
-    /// The line of fences that are signaled in order; no other line has the number.
+    /// Id of its timeline, whose fences are signaled in order (`dma_fence::context`).
     context: u64,
-    /// The place in the line, from 1 on.
+    /// Sequence number in the timeline, from 1 on (`dma_fence::seqno`).
     number: u64,
-    /// Where the batch runs; `None` for what is no batch.
+    /// The engine of the batch; `None` if it is not that of a batch.
     engine: Option<Engine>,
     /// The context that executes the batch.
     executes: Weak<Context>,
@@ -48,7 +46,7 @@ enum Progress {
     Done { error: i32, time: i64 },
 }
 
-/// A number that no other line of fences has.
+/// A new timeline id (`dma_fence_context_alloc`).
 pub fn new_context() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed) + 1
@@ -61,17 +59,17 @@ impl std::fmt::Debug for Fence {
 }
 
 impl Fence {
-    /// A batch of the line `context`, which `executes` does.
+    /// The fence of a batch in the timeline `context`; `executes` is the hardware context that executes it.
     pub(super) fn batch(context: u64, number: u64, engine: Engine, executes: Weak<Context>) -> Fence {
         Fence::with(context, number, Some(engine), executes, Progress::Waiting)
     }
 
-    /// Something else, of which the owner says when it is done.
+    /// A fence that its owner signals with [`Fence::complete`].
     pub fn pending() -> Fence {
         Fence::with(new_context(), 1, None, Weak::new(), Progress::Waiting)
     }
 
-    /// One that is signaled from the beginning.
+    /// A signaled fence (`dma_fence_get_stub`).
     pub fn stub() -> Fence {
         let done = Progress::Done { error: 0, time: clock::monotonic_ns() };
         Fence::with(new_context(), 1, None, Weak::new(), done)
@@ -88,38 +86,37 @@ impl Fence {
         Fence(Arc::new(Inner { context, number, engine, executes, state, changed: Condvar::new() }))
     }
 
-    /// The line that it belongs to: of two fences of one line the one with the larger number is signaled
-    /// later.
+    /// Its timeline: of two fences in one timeline, the one with the larger number is signaled later.
     pub fn context(&self) -> u64 {
         self.0.context
     }
 
-    /// Its place in the line.
+    /// Its sequence number in the timeline.
     pub fn number(&self) -> u64 {
         self.0.number
     }
 
-    /// The engine of the batch; `None` for what is no batch.
+    /// The engine of the batch; `None` if it is not that of a batch.
     pub fn engine(&self) -> Option<Engine> {
         self.0.engine
     }
 
-    /// Is it the same fence?
+    /// Whether both are the same fence.
     pub fn same(&self, other: &Fence) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Is it done?
+    /// Whether it is signaled.
     pub fn signaled(&self) -> bool {
         matches!(self.0.state.lock().progress, Progress::Done { .. })
     }
 
-    /// Is it done, or a batch that runs?
+    /// Whether the batch runs or has ended.
     pub(super) fn begun(&self) -> bool {
         self.0.state.lock().progress != Progress::Waiting
     }
 
-    /// 0 before it is done, then 1, or a negative error number when it failed (`dma_fence_get_status`).
+    /// 0 while it is unsignaled, then 1, or a negative error number if it failed (`dma_fence_get_status`).
     pub fn status(&self) -> i32 {
         match self.0.state.lock().progress {
             Progress::Waiting | Progress::Running => 0,
@@ -128,7 +125,7 @@ impl Fence {
         }
     }
 
-    /// When it was signaled, nanoseconds of the monotonic clock; 0 before.
+    /// The time when it was signaled, in nanoseconds of the monotonic clock; 0 while it is unsignaled.
     pub fn timestamp(&self) -> i64 {
         match self.0.state.lock().progress {
             Progress::Waiting | Progress::Running => 0,
@@ -136,7 +133,7 @@ impl Fence {
         }
     }
 
-    /// The batch runs now.
+    /// Records that the batch begins.
     pub(super) fn begin(&self) {
         let mut state = self.0.state.lock();
         if state.progress == Progress::Waiting {
@@ -145,7 +142,7 @@ impl Fence {
         }
     }
 
-    /// Wakes who waits.
+    /// Wakes the threads that wait.
     fn notify(&self, state: MutexGuard<'_, State>) {
         let waiting = state.waiting > 0;
         drop(state);
@@ -154,7 +151,7 @@ impl Fence {
         }
     }
 
-    /// It is done; `error` is 0 or an error number. Later calls change nothing.
+    /// Signals the fence; `error` is 0 or an error number. Further calls have no effect.
     pub fn complete(&self, error: i32) {
         let mut state = self.0.state.lock();
         if matches!(state.progress, Progress::Done { .. }) {
@@ -166,7 +163,8 @@ impl Fence {
         callbacks.into_iter().for_each(|callback| callback());
     }
 
-    /// Calls `callback` when it is signaled, on the thread that signals it; at once when it is already.
+    /// Calls `callback` when the fence is signaled, on the thread that signals it; immediately if it already
+    /// is.
     pub fn on_signal(&self, callback: impl FnOnce() + Send + 'static) {
         let mut state = self.0.state.lock();
         if matches!(state.progress, Progress::Done { .. }) {
@@ -177,20 +175,20 @@ impl Fence {
         }
     }
 
-    /// Executes what a wait would be for on this thread, if the context's own thread is not at it
-    /// ([`Context::help`]).
-    pub(super) fn help(&self, core: &Core) {
+    /// Executes the batch and those before it on this thread, if possible ([`Context::run_inline`]).
+    pub(super) fn run_inline(&self, core: &Core) {
         if let Some(context) = self.0.executes.upgrade() {
-            context.help(core, self);
+            context.run_inline(core, self);
         }
     }
 
-    /// Waits until it is done or the time is over; `None` waits for ever. Is it done?
+    /// Waits until it is signaled or the deadline has passed; `None` waits without limit. Returns whether it
+    /// is signaled.
     pub fn wait(&self, deadline: Option<Instant>) -> bool {
         self.wait_while(deadline, |progress| !matches!(progress, Progress::Done { .. }))
     }
 
-    /// As [`Fence::wait`], but a batch that runs is enough.
+    /// As [`Fence::wait`], until the batch has begun.
     pub fn wait_begun(&self, deadline: Option<Instant>) -> bool {
         self.wait_while(deadline, |progress| progress == Progress::Waiting)
     }
@@ -202,7 +200,7 @@ impl Fence {
             && let Some(context) = self.0.executes.upgrade()
         {
             drop(state);
-            context.demand();
+            context.wake_for_waiter();
             state = self.0.state.lock();
         }
         state.waiting += 1;
@@ -217,9 +215,9 @@ impl Fence {
     }
 }
 
-/// The batches that use a buffer: at most one of each context, the last.
+/// The fences of the batches that use a buffer: of each timeline the last one (`dma_resv`).
 #[derive(Debug, Default)]
-pub struct Users {
+pub struct BufferFences {
     all: Vec<Fence>,
     writers: Vec<Fence>,
 }
@@ -233,8 +231,8 @@ fn unsignaled(fences: &[Fence]) -> Vec<Fence> {
     fences.iter().filter(|f| !f.signaled()).cloned().collect()
 }
 
-impl Users {
-    /// A batch will use the buffer.
+impl BufferFences {
+    /// Adds the fence of a batch that uses the buffer.
     pub fn add(&mut self, fence: &Fence, writes: bool) {
         replace(&mut self.all, fence);
         if writes {
@@ -242,25 +240,25 @@ impl Users {
         }
     }
 
-    /// The batches that may still run.
+    /// The unsignaled fences.
     pub fn pending(&self) -> Vec<Fence> {
         unsignaled(&self.all)
     }
 
-    /// Those of them that write.
+    /// The unsignaled fences of batches that write.
     pub fn pending_writers(&self) -> Vec<Fence> {
         unsignaled(&self.writers)
     }
 
-    /// The batches that a further batch has to wait for: writers, and for a writer all.
-    pub fn before(&self, writes: bool) -> Vec<Fence> {
+    /// The fences that a new batch has to wait for: those of writers, or all if it `writes`.
+    pub fn dependencies(&self, writes: bool) -> Vec<Fence> {
         if writes { self.pending() } else { self.pending_writers() }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Fence, Users};
+    use super::{BufferFences, Fence};
     use gencl_i915::Engine;
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::sync::{Arc, Weak};
@@ -302,14 +300,14 @@ mod tests {
 
     #[test]
     fn the_last_batch_of_each_context_is_kept() {
-        let mut users = Users::default();
+        let mut buffer = BufferFences::default();
         let fences = [(1, 1), (2, 1), (1, 2)].map(|(c, n)| batch(c, n, Engine::Blit));
-        users.add(&fences[0], true);
-        users.add(&fences[1], false);
-        users.add(&fences[2], false);
-        assert_eq!((users.pending().len(), users.before(false).len()), (2, 1));
+        buffer.add(&fences[0], true);
+        buffer.add(&fences[1], false);
+        buffer.add(&fences[2], false);
+        assert_eq!((buffer.pending().len(), buffer.dependencies(false).len()), (2, 1));
         fences[0].complete(0);
-        assert!(users.before(false).is_empty());
-        assert_eq!(users.before(true).len(), 2);
+        assert!(buffer.dependencies(false).is_empty());
+        assert_eq!(buffer.dependencies(true).len(), 2);
     }
 }

@@ -1,4 +1,4 @@
-//! What the driver tells about itself and the device: parameters and queries.
+//! Parameters and queries: what the driver reports about itself and the device.
 
 use bytemuck::bytes_of;
 use gencl_i915::uapi::{
@@ -11,8 +11,8 @@ use gencl_eu::device::Device;
 /// A parameter: number and value.
 type Param = (i32, fn(&Device) -> i32);
 
-/// `I915_PARAM_*` as a kernel 6.1 gives them for these devices to a program without privileges
-/// (`i915_getparam.c`), except where this driver has less: no video engines, no preemption and no semaphores.
+/// `I915_PARAM_*` as Linux 6.1 reports them for these devices to an unprivileged program (`i915_getparam.c`),
+/// except where this driver has less: no video engines, no preemption and no semaphores.
 #[rustfmt::skip]
 const PARAMS: &[Param] = &[
     (param::CHIPSET_ID,               |d| i32::from(d.pci_id)),
@@ -62,13 +62,13 @@ const PARAMS: &[Param] = &[
     (param::CS_TIMESTAMP_FREQUENCY,   |d| d.timestamp_frequency as i32),
     (param::MMAP_GTT_COHERENT,        |_| 1),
     (param::HAS_EXEC_SUBMIT_FENCE,    |_| 1),
-    // Of the interface; that there are no counters, opening them tells.
+    // The revision of the interface; opening a stream fails, as there are no counters.
     (param::PERF_REVISION,            |_| 5),
     (param::HAS_EXEC_TIMELINE_FENCES, |_| 1),
     (param::HAS_USERPTR_PROBE,        |_| 1),
 ];
 
-/// Those that devices have of which the kernel knows the slices, subslices and EUs; `ENODEV` on others.
+/// Parameters of the topology; `ENODEV` on devices whose topology the kernel does not report.
 #[rustfmt::skip]
 const TOPOLOGY_PARAMS: &[Param] = &[
     (param::SUBSLICE_TOTAL,           |d| (d.slices * d.subslices) as i32),
@@ -80,7 +80,7 @@ const TOPOLOGY_PARAMS: &[Param] = &[
 /// `I915_ENGINE_INFO_HAS_LOGICAL_INSTANCE`
 const HAS_LOGICAL_INSTANCE: u64 = 1;
 
-/// Parameters of former interfaces, which the kernel answers with `ENODEV`.
+/// Parameters of removed interfaces, for which the kernel returns `ENODEV`.
 const REMOVED: &[i32] = &[1, 2, 3, param::HAS_EXEC_CONSTANTS, param::HUC_STATUS];
 
 const fn low_bits(count: u32) -> u32 {
@@ -111,8 +111,8 @@ pub fn query(device: &Device, id: u64) -> Result<Vec<u8>> {
     }
 }
 
-/// Slices, subslices and EUs, all of them there. Masks in bytes: slices, subslices of each slice, EUs of each
-/// subslice.
+/// `drm_i915_query_topology_info`: slices, subslices and EUs, none of them fused off. The masks, in whole
+/// bytes, are those of the slices, of the subslices of each slice, and of the EUs of each subslice.
 fn topology(device: &Device) -> Vec<u8> {
     let bytes_for = |count: u32| count.div_ceil(8) as u16;
     let subslice_offset = bytes_for(device.slices);
@@ -164,12 +164,12 @@ fn memory_regions() -> Vec<u8> {
     out
 }
 
-/// Bytes of memory that the host has; buffers cannot be larger.
+/// Size of the host's memory in bytes, which limits the size of buffers.
 pub fn host_memory() -> u64 {
     let kilobytes = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
         let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
         line.split_whitespace().nth(1)?.parse::<u64>().ok()
     });
-    // Without /proc some size has to be said: that of a small machine.
+    // Without /proc, a size is made up: that of a small machine.
     kilobytes.unwrap_or(4 << 20) * 1024
 }

@@ -21,7 +21,7 @@ use gencl_sync::Mutex;
 
 use buffers::Buffers;
 use context::Context;
-use exec::OwnRelocations;
+use exec::InlineRelocations;
 
 pub use buffers::Buffer;
 pub use exec::{Relocations, Submission};
@@ -37,13 +37,13 @@ use crate::watchdog::Watchdog;
 use gencl_eu::device::Device;
 use gencl_eu::memory::{Object, PAGE_SIZE, enlarge_descriptor_table};
 
-/// What contexts share.
+/// The parts of a simulator that its contexts share.
 struct Core {
     gpu: Gpu,
     watchdog: Watchdog,
     reset_count: AtomicU32,
     closing: AtomicBool,
-    /// The address space of contexts that have none of their own.
+    /// The address space of all contexts on devices without full PPGTT.
     shared_vm: Arc<Vm>,
 }
 
@@ -58,24 +58,24 @@ impl Core {
     }
 }
 
-/// A simulated render node, as if it had been opened.
+/// A simulated, opened render node.
 ///
 /// Dropping it stops all batches and waits for their threads.
 pub struct Simulator {
     core: Arc<Core>,
     buffers: Buffers,
     contexts: Mutex<Contexts>,
-    /// Held while a batch is queued, so that batches of several contexts that share buffers have one order.
+    /// Locked while a batch is queued, so that batches of several contexts that share buffers have one order.
     submission: Mutex<()>,
 }
 
 struct Contexts {
     all: HashMap<u32, Arc<Context>>,
-    /// Closed ones whose threads may still work on their last batches.
+    /// Closed contexts whose threads may still execute batches.
     closed: Vec<Arc<Context>>,
 }
 
-/// There is no device of that name.
+/// The error for a device name that is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no simulated device is called {0:?}; there are: {names}", names = names())]
 pub struct UnknownDevice(pub String);
@@ -93,13 +93,13 @@ impl Simulator {
     /// A simulated device by its name (`skl`).
     pub fn with_settings(name: &str, settings: Settings) -> std::result::Result<Simulator, UnknownDevice> {
         let device = Device::named(name).ok_or_else(|| UnknownDevice(name.to_owned()))?;
-        // Before there are threads of ours.
+        // Before this simulator creates threads.
         enlarge_descriptor_table();
         let executor = Box::new(Engine::new(device, &settings));
         Simulator::with_executor(name, settings, executor)
     }
 
-    /// A simulated device by its name (`skl`), whose kernels an engine executes.
+    /// A simulated device by its name (`skl`), whose launches a given engine executes.
     pub fn with_executor(
         name: &str,
         settings: Settings,
@@ -113,7 +113,7 @@ impl Simulator {
             closing: AtomicBool::new(false),
             shared_vm: Vm::new(),
         };
-        // Context 0 is there from the beginning.
+        // Context 0 always exists.
         let all = HashMap::from([(0, core.new_context())]);
         let contexts = Mutex::new(Contexts { all, closed: Vec::new() });
         Ok(Simulator {
@@ -129,18 +129,17 @@ impl Simulator {
         self.core.gpu.device
     }
 
-    /// What the last kernel launches took, oldest first, and forgets them. The
-    /// number that is kept is bounded; older ones are dropped.
+    /// Removes and returns the statistics of the last kernel launches, oldest first. At most 1024 are kept.
     pub fn take_launches(&self) -> Vec<LaunchStatistics> {
         self.core.gpu.launches.take()
     }
 
-    /// The buffer of a handle. `ENOENT`.
+    /// The buffer of a handle. `ENOENT` for an unknown one.
     pub fn buffer(&self, handle: GemHandle) -> Result<Arc<Buffer>> {
         self.buffers.get(handle)
     }
 
-    /// A handle for a buffer, perhaps of another device.
+    /// Creates a handle of a buffer, perhaps of another device.
     pub fn insert_buffer(&self, buffer: Arc<Buffer>) -> GemHandle {
         self.buffers.insert(buffer)
     }
@@ -150,32 +149,32 @@ impl Simulator {
         self.buffers.all()
     }
 
-    /// The address space of a context. `ENOENT`.
+    /// The address space of a context. `ENOENT` for an unknown one.
     pub fn context_vm(&self, context: ContextId) -> Result<Arc<Vm>> {
         Ok(self.context(context)?.vm())
     }
 
-    /// Gives a context another address space. `ENOENT`.
+    /// Replaces the address space of a context. `ENOENT` for an unknown one.
     pub fn set_context_vm(&self, context: ContextId, vm: Arc<Vm>) -> Result<()> {
         self.context(context)?.set_vm(vm);
         Ok(())
     }
 
-    /// `DRM_IOCTL_I915_GEM_EXECBUFFER2` with fences: queues a batch and gives the fence that tells its end.
+    /// `DRM_IOCTL_I915_GEM_EXECBUFFER2` with fences: queues a batch and returns its fence.
     pub fn submit(&self, exec: &mut ExecBuffer<'_>, mut submission: Submission<'_>) -> Result<Fence> {
         let context = self.context(exec.context)?;
         let prepared = exec::prepare(self.core.gpu.device, &self.buffers, &context, exec, &mut submission)?;
-        let Submission { mut after, beside, .. } = submission;
+        let Submission { mut in_fences, submit_fences, .. } = submission;
         let _order = self.submission.lock();
         let order = |fence: &Fence| {
-            after.extend(prepared.uses.order(fence));
-            after
+            in_fences.extend(prepared.uses.order(fence));
+            in_fences
         };
         let awaited = exec.awaited && has_room();
-        context.submit(exec.context, &self.core, prepared.job, order, beside, awaited)
+        context.submit(exec.context, &self.core, prepared.job, order, submit_fences, awaited)
     }
 
-    /// Waits until all batches have ended that run or wait now.
+    /// Waits until all batches that are queued or running have ended.
     pub fn finish(&self) {
         let every: Vec<_> = {
             let contexts = self.contexts.lock();
@@ -201,10 +200,10 @@ impl Drop for Simulator {
     }
 }
 
-/// Pages of the largest buffer (`i915_gem_object_size_2big`).
+/// Maximum size of a buffer in pages (`i915_gem_object_size_2big`).
 const MAX_PAGES: u64 = i32::MAX as u64;
 
-/// Whole pages.
+/// Rounds a size up to whole pages.
 fn round_up(size: u64) -> Option<u64> {
     size.checked_next_multiple_of(PAGE_SIZE)
 }
@@ -231,7 +230,7 @@ impl RenderNode for Simulator {
 
     fn context_create(&self) -> Result<ContextId> {
         let mut contexts = self.contexts.lock();
-        // The smallest that is free, as the kernel does.
+        // The smallest free id, as in the kernel.
         let free = (1..).find(|id| !contexts.all.contains_key(id));
         let id = free.ok_or(Errno(libc::ENOMEM))?;
         contexts.all.insert(id, self.core.new_context());
@@ -263,12 +262,12 @@ impl RenderNode for Simulator {
     }
 
     fn gem_create(&self, size: u64) -> Result<GemHandle> {
-        // A size that wraps around to 0 is one, too.
+        // A size that wraps around to 0 is also invalid.
         let size = round_up(size).filter(|size| *size != 0).ok_or(Errno(libc::EINVAL))?;
         if size / PAGE_SIZE > MAX_PAGES {
             return Err(Errno(libc::E2BIG));
         }
-        // The kernel would find out when the pages are used.
+        // The kernel would only fail when the pages are used.
         if size > info::host_memory() {
             return Err(Errno(libc::ENOMEM));
         }
@@ -285,8 +284,8 @@ impl RenderNode for Simulator {
         if length == 0 || unaligned {
             return Err(Errno(libc::EINVAL));
         }
-        // SAFETY: the caller keeps the memory until the handle is closed and no batch uses it; the object
-        // lives in the handle and in batches only.
+        // SAFETY: the caller keeps the memory until the handle is closed and no batch uses it; only the
+        // handle and batches refer to the object.
         Ok(self.buffers.insert(Buffer::new(unsafe { Object::userptr(address, length as u64) })))
     }
 
@@ -310,10 +309,10 @@ impl RenderNode for Simulator {
     fn gem_wait(&self, handle: GemHandle, timeout_ns: i64) -> Result<()> {
         let pending = self.buffers.get(handle)?.fences(false);
         let timeout = u64::try_from(timeout_ns).ok().map(Duration::from_nanos);
-        // Beyond what the clock can hold is for ever.
+        // A deadline beyond the range of the clock is none.
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         if timeout.is_none() && has_room() {
-            pending.iter().for_each(|fence| fence.help(&self.core));
+            pending.iter().for_each(|fence| fence.run_inline(&self.core));
         }
         match pending.iter().all(|fence| fence.wait(deadline)) {
             true => Ok(()),
@@ -323,8 +322,9 @@ impl RenderNode for Simulator {
 
     fn exec_buffer(&self, exec: &mut ExecBuffer<'_>) -> Result<()> {
         let relocations = exec.objects.iter_mut().map(|o| std::mem::take(&mut o.relocations)).collect();
-        let mut relocations = OwnRelocations(relocations);
-        let submission = Submission { relocations: &mut relocations, after: Vec::new(), beside: Vec::new() };
+        let mut relocations = InlineRelocations(relocations);
+        let submission =
+            Submission { relocations: &mut relocations, in_fences: Vec::new(), submit_fences: Vec::new() };
         let result = self.submit(exec, submission);
         for (object, relocations) in exec.objects.iter_mut().zip(relocations.0) {
             object.relocations = relocations;

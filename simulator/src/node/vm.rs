@@ -1,9 +1,9 @@
 //! Address spaces (PPGTT): where buffers are bound.
 //!
-//! A buffer has one address in an address space, for all contexts that use it, from the first batch that
-//! names it on until it is freed, has to make room for one whose address is fixed, or has to move itself. A
-//! batch nevertheless sees the buffers of its own request only; that those of others are at their addresses
-//! too is i915's, by chance.
+//! A buffer has one address in an address space, for all contexts that use it. It is bound by the first batch
+//! that lists it, until it is freed, is evicted for one whose address is fixed, or has to move itself. A
+//! batch can access the buffers of its own request only; on i915 it could also access others that happen to
+//! be bound.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Weak};
@@ -19,7 +19,7 @@ use gencl_eu::memory::PAGE_SIZE;
 /// (`PIN_ZONE_4G`).
 const ZONE_4G: u64 = (1 << 32) - PAGE_SIZE;
 
-/// Batches with relocations are not placed below (`BATCH_OFFSET_BIAS`), so that negative deltas stay
+/// Lowest address of batches with relocations (`BATCH_OFFSET_BIAS`), so that negative deltas remain valid
 /// addresses.
 pub const BATCH_BIAS: u64 = 256 << 10;
 
@@ -29,29 +29,29 @@ const ENOSPC: Errno = Errno(libc::ENOSPC);
 /// An address space.
 #[derive(Debug, Default)]
 pub struct Vm {
-    bound: Mutex<Bound>,
+    bindings: Mutex<Bindings>,
 }
 
-/// What a batch asks of the place of one buffer.
-pub struct Wish<'a> {
-    /// The request's entry; its offset is 48 bits wide.
+/// A buffer to be bound, with the constraints on its address.
+pub struct PlacementRequest<'a> {
+    /// The object of the request, with an offset of 48 bits.
     pub object: &'a ExecObject,
     /// The buffer.
     pub buffer: &'a Arc<Buffer>,
-    /// Lowest address when it is not fixed.
+    /// Lowest address, unless it is fixed.
     pub bias: u64,
 }
 
-/// Bytes behind a buffer that belong to it, for reading (`EXEC_OBJECT_PAD_TO_SIZE`).
+/// Bytes after a buffer that are reserved and can be read (`EXEC_OBJECT_PAD_TO_SIZE`).
 pub fn padding(object: &ExecObject, buffer: &Buffer) -> u64 {
     match object.flags.contains(ObjectFlags::PAD_TO_SIZE) {
         true => object.pad_to_size.saturating_sub(buffer.size()),
-        // Without the flag, what the caller says has no meaning.
+        // The size is ignored without the flag.
         false => 0,
     }
 }
 
-impl Wish<'_> {
+impl PlacementRequest<'_> {
     fn size(&self) -> u64 {
         self.buffer.size() + padding(self.object, self.buffer)
     }
@@ -72,7 +72,7 @@ impl Wish<'_> {
         self.object.flags.contains(ObjectFlags::PINNED)
     }
 
-    /// May it be at an address where it is bound or presumed (`eb_vma_misplaced`)?
+    /// Whether a current or presumed address meets the constraints (`eb_vma_misplaced`).
     fn accepts(&self, device: &Device, start: u64, size: u64) -> bool {
         let aligned = self.object.alignment == 0 || start.is_multiple_of(self.object.alignment);
         let below = start.checked_add(size).is_some_and(|end| end <= self.end(device));
@@ -82,14 +82,14 @@ impl Wish<'_> {
 }
 
 #[derive(Debug, Default)]
-struct Bound {
-    /// By first address.
+struct Bindings {
+    /// Bound buffers, by first address.
     ranges: BTreeMap<u64, Range>,
-    /// Where a buffer is; keys are addresses of buffers, whose weak references keep them from being given out
-    /// again.
-    places: HashMap<usize, u64>,
-    /// How many ranges are looked through for freed buffers next.
-    look_at: usize,
+    /// First address of each bound buffer. Keys are host addresses of [`Buffer`]s, which weak references keep
+    /// from being reused.
+    addresses: HashMap<usize, u64>,
+    /// Number of ranges at which freed buffers are removed next.
+    sweep_threshold: usize,
 }
 
 #[derive(Debug)]
@@ -97,7 +97,7 @@ struct Range {
     end: u64,
     key: usize,
     buffer: Weak<Buffer>,
-    /// The last request that pinned it.
+    /// The last request that listed it.
     request: u64,
 }
 
@@ -113,38 +113,47 @@ impl Vm {
         Arc::default()
     }
 
-    /// Binds all buffers of a request and gives their addresses. `EINVAL` for a fixed address outside of the
-    /// address space, `ENOSPC` when two of the request overlap or there is no room.
-    pub fn place(&self, device: &Device, request: u64, wishes: &[Wish<'_>]) -> Result<Vec<u64>> {
-        let mut bound = self.bound.lock();
-        bound.forget_freed_sometimes();
-        let mut addresses = vec![None; wishes.len()];
-        // Fixed ones have their place, others may stay where they are if that is free, the rest finds room:
-        // what `eb_reserve` comes to after its passes.
-        for (address, wish) in addresses.iter_mut().zip(wishes).filter(|(_, wish)| wish.is_fixed()) {
-            *address = Some(bound.fix(device, request, wish)?);
+    /// Binds all buffers of a request and returns their addresses. `EINVAL` for a fixed address outside of
+    /// the address space, `ENOSPC` when two of the request overlap or there is no room.
+    pub fn place(
+        &self,
+        device: &Device,
+        request: u64,
+        placements: &[PlacementRequest<'_>],
+    ) -> Result<Vec<u64>> {
+        let mut bindings = self.bindings.lock();
+        bindings.sweep_if_large();
+        let mut addresses = vec![None; placements.len()];
+        // Fixed addresses first, then buffers that can stay where they are, then the rest: the result of
+        // `eb_reserve` after its passes.
+        for (address, placement) in
+            addresses.iter_mut().zip(placements).filter(|(_, placement)| placement.is_fixed())
+        {
+            *address = Some(bindings.bind_fixed(device, request, placement)?);
         }
-        for (address, wish) in addresses.iter_mut().zip(wishes).filter(|(_, wish)| !wish.is_fixed()) {
-            *address = bound.keep(device, request, wish);
+        for (address, placement) in
+            addresses.iter_mut().zip(placements).filter(|(_, placement)| !placement.is_fixed())
+        {
+            *address = bindings.keep(device, request, placement);
         }
-        for (address, wish) in addresses.iter_mut().zip(wishes) {
+        for (address, placement) in addresses.iter_mut().zip(placements) {
             if address.is_none() {
-                *address = Some(bound.find(device, request, wish)?);
+                *address = Some(bindings.bind_anywhere(device, request, placement)?);
             }
         }
         Ok(addresses.into_iter().flatten().collect())
     }
 }
 
-impl Bound {
-    fn keep(&mut self, device: &Device, request: u64, wish: &Wish<'_>) -> Option<u64> {
-        let start = *self.places.get(&wish.key())?;
+impl Bindings {
+    fn keep(&mut self, device: &Device, request: u64, placement: &PlacementRequest<'_>) -> Option<u64> {
+        let start = *self.addresses.get(&placement.key())?;
         let range = self.ranges.get_mut(&start)?;
         if range.request == request {
-            // The same buffer may be named twice, but has one address.
-            return (!wish.is_fixed() || start == wish.object.offset).then_some(start);
+            // A buffer may be listed twice, but has one address.
+            return (!placement.is_fixed() || start == placement.object.offset).then_some(start);
         }
-        if wish.accepts(device, start, range.end - start) {
+        if placement.accepts(device, start, range.end - start) {
             range.request = request;
             return Some(start);
         }
@@ -154,35 +163,36 @@ impl Bound {
 
     fn unbind(&mut self, start: u64) {
         if let Some(range) = self.ranges.remove(&start) {
-            self.places.remove(&range.key);
+            self.addresses.remove(&range.key);
         }
     }
 
-    fn bind(&mut self, start: u64, request: u64, wish: &Wish<'_>) -> u64 {
-        let (end, key) = (start + wish.size(), wish.key());
-        self.ranges.insert(start, Range { end, key, buffer: Arc::downgrade(wish.buffer), request });
-        self.places.insert(key, start);
+    fn bind(&mut self, start: u64, request: u64, placement: &PlacementRequest<'_>) -> u64 {
+        let (end, key) = (start + placement.size(), placement.key());
+        self.ranges.insert(start, Range { end, key, buffer: Arc::downgrade(placement.buffer), request });
+        self.addresses.insert(key, start);
         start
     }
 
-    /// Starts of the ranges that overlap.
+    /// Starts of the ranges that overlap `start..end`.
     fn overlapping(&self, start: u64, end: u64) -> Vec<u64> {
         let below = self.ranges.range(..end).rev();
         below.take_while(|(_, range)| range.end > start).map(|(start, _)| *start).collect()
     }
 
-    /// A fixed address: what is there and not of this request makes room (`i915_gem_evict_for_node`).
-    fn fix(&mut self, device: &Device, request: u64, wish: &Wish<'_>) -> Result<u64> {
-        if let Some(start) = self.keep(device, request, wish) {
+    /// Binds a buffer with a fixed address; evicts buffers there that are not of this request
+    /// (`i915_gem_evict_for_node`).
+    fn bind_fixed(&mut self, device: &Device, request: u64, placement: &PlacementRequest<'_>) -> Result<u64> {
+        if let Some(start) = self.keep(device, request, placement) {
             return Ok(start);
         }
-        let (start, alignment) = (wish.object.offset, wish.object.alignment.max(PAGE_SIZE));
-        let end = start.checked_add(wish.size()).ok_or(EINVAL)?;
-        if wish.size() > wish.end(device) {
+        let (start, alignment) = (placement.object.offset, placement.object.alignment.max(PAGE_SIZE));
+        let end = start.checked_add(placement.size()).ok_or(EINVAL)?;
+        if placement.size() > placement.end(device) {
             return Err(ENOSPC);
         }
-        let is_elsewhere = self.places.contains_key(&wish.key());
-        if is_elsewhere || !start.is_multiple_of(alignment) || end > wish.end(device) {
+        let is_elsewhere = self.addresses.contains_key(&placement.key());
+        if is_elsewhere || !start.is_multiple_of(alignment) || end > placement.end(device) {
             return Err(EINVAL);
         }
         let there = self.overlapping(start, end);
@@ -190,65 +200,75 @@ impl Bound {
             return Err(ENOSPC);
         }
         there.into_iter().for_each(|start| self.unbind(start));
-        Ok(self.bind(start, request, wish))
+        Ok(self.bind(start, request, placement))
     }
 
-    /// Where the caller presumes it when nothing is there but what has been freed, or a gap, or what is not
-    /// of this request makes room.
-    fn find(&mut self, device: &Device, request: u64, wish: &Wish<'_>) -> Result<u64> {
-        if let Some(start) = self.keep(device, request, wish) {
+    /// Binds a buffer whose address is not fixed: at the presumed address if only freed buffers are there,
+    /// else in a gap, else where buffers that are not of this request can be evicted.
+    fn bind_anywhere(
+        &mut self,
+        device: &Device,
+        request: u64,
+        placement: &PlacementRequest<'_>,
+    ) -> Result<u64> {
+        if let Some(start) = self.keep(device, request, placement) {
             return Ok(start);
         }
-        let (presumed, size) = (wish.object.offset, wish.size());
-        // No buffer is put at address 0 unless that is asked for: programs take it for none.
-        if presumed != 0 && presumed.is_multiple_of(PAGE_SIZE) && wish.accepts(device, presumed, size) {
+        let (presumed, size) = (placement.object.offset, placement.size());
+        // Address 0 is only used when it is fixed, since programs use it for "none".
+        if presumed != 0 && presumed.is_multiple_of(PAGE_SIZE) && placement.accepts(device, presumed, size) {
             let there = self.overlapping(presumed, presumed + size);
             if there.iter().all(|start| self.ranges[start].is_freed()) {
                 there.into_iter().for_each(|start| self.unbind(start));
-                return Ok(self.bind(presumed, request, wish));
+                return Ok(self.bind(presumed, request, placement));
             }
         }
-        let mut start = self.gap(device, wish, |_| true);
+        let mut start = self.gap(device, placement, |_| true);
         if start.is_none() {
-            self.forget_freed();
-            start = self.gap(device, wish, |_| true);
+            self.sweep();
+            start = self.gap(device, placement, |_| true);
         }
         if start.is_none() {
-            // The whole address space makes room (`i915_gem_evict_vm`).
-            start = self.gap(device, wish, |range| range.request == request);
+            // Evicts from the whole address space (`i915_gem_evict_vm`).
+            start = self.gap(device, placement, |range| range.request == request);
             if let Some(start) = start {
                 self.overlapping(start, start + size).into_iter().for_each(|start| self.unbind(start));
             }
         }
-        Ok(self.bind(start.ok_or(ENOSPC)?, request, wish))
+        Ok(self.bind(start.ok_or(ENOSPC)?, request, placement))
     }
 
-    /// The lowest gap between the ranges that count.
-    fn gap(&self, device: &Device, wish: &Wish<'_>, counts: impl Fn(&Range) -> bool) -> Option<u64> {
-        let alignment = wish.object.alignment.max(PAGE_SIZE);
-        let mut address = wish.bias.max(PAGE_SIZE).checked_next_multiple_of(alignment)?;
+    /// The lowest gap between the ranges for which `counts` holds.
+    fn gap(
+        &self,
+        device: &Device,
+        placement: &PlacementRequest<'_>,
+        counts: impl Fn(&Range) -> bool,
+    ) -> Option<u64> {
+        let alignment = placement.object.alignment.max(PAGE_SIZE);
+        let mut address = placement.bias.max(PAGE_SIZE).checked_next_multiple_of(alignment)?;
         for (start, range) in self.ranges.iter().filter(|(_, range)| counts(range)) {
-            if address.checked_add(wish.size())? <= *start {
+            if address.checked_add(placement.size())? <= *start {
                 break;
             }
             address = address.max(range.end.checked_next_multiple_of(alignment)?);
         }
-        (address.checked_add(wish.size())? <= wish.end(device)).then_some(address)
+        (address.checked_add(placement.size())? <= placement.end(device)).then_some(address)
     }
 
-    fn forget_freed_sometimes(&mut self) {
-        if self.ranges.len() >= self.look_at {
-            self.forget_freed();
-            self.look_at = (2 * self.ranges.len()).max(64);
+    fn sweep_if_large(&mut self) {
+        if self.ranges.len() >= self.sweep_threshold {
+            self.sweep();
+            self.sweep_threshold = (2 * self.ranges.len()).max(64);
         }
     }
 
-    /// Buffers that have been freed are bound no more.
-    fn forget_freed(&mut self) {
-        let places = &mut self.places;
+    /// Unbinds buffers that have been freed.
+    fn sweep(&mut self) {
+        let addresses = &mut self.addresses;
         self.ranges.retain(|_, range| {
             if range.is_freed() {
-                places.remove(&range.key);
+                addresses.remove(&range.key);
             }
             !range.is_freed()
         });

@@ -1,7 +1,7 @@
-//! From what work-groups took to what a launch takes on a device.
+//! Computes how long a launch takes on a device from the profile of its work-groups.
 //!
-//! A launch cannot be faster than any of its parts that do not share a resource: the pipes of the EUs, their
-//! way to the shared functions, the data ports, memory, and the threads themselves, of which only so many are
+//! A launch takes at least as long as each of its resources is busy: the pipes of the EUs, their path to the
+//! shared functions, the data ports, memory, and the threads themselves, of which a limited number is
 //! resident. The largest of these bounds is taken for the launch's time; that they overlap perfectly is the
 //! model's simplification.
 
@@ -9,29 +9,30 @@ use gencl_eu::device::Device;
 use gencl_eu::dispatch::Launch;
 use gencl_eu::profile::Profile;
 
-/// Barriers of a subslice ("The Compute Architecture of Intel Processor Graphics Gen9", "Shared Local
-/// Memory").
+/// Number of barriers of a subslice ("The Compute Architecture of Intel Processor Graphics Gen9", "Shared
+/// Local Memory").
 const BARRIERS: u32 = 16;
-/// Lines of 64 bytes that come from or go to the last level cache in a clock (the same, "Graphics Technology
-/// Interface").
+/// Cache lines of 64 bytes per clock between the L3 cache and the last level cache (the same, "Graphics
+/// Technology Interface").
 const LINES_PER_CLOCK: u64 = 1;
 
-/// What limits a launch.
+/// A resource that limits the speed of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// Both pipes of the EUs.
     Pipes,
-    /// The pipe with extended math and `DF`, or until Gen7.5 that with integers.
+    /// The busier of work that only one of the pipes can do: extended math and `DF`, or until Gen7.5
+    /// integers.
     OnePipe,
-    /// Payloads on their way to the shared functions.
+    /// Message payloads that are sent to the shared functions.
     Send,
-    /// The data ports: a cache line, or an access of each bank of shared local memory, in a clock.
+    /// The data ports: per clock a cache line, or one access to each bank of shared local memory.
     Port,
-    /// The samplers: four texels in a clock.
+    /// The samplers: four texels per clock.
     Sampler,
     /// Cache lines from memory.
     Memory,
-    /// The threads' own time, of which too few are resident to hide it.
+    /// The latency of the threads, when too few are resident to hide it.
     Latency,
 }
 
@@ -61,20 +62,20 @@ impl Bound {
     }
 }
 
-/// How much of a device works.
+/// The part of a device that executes a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Machine {
-    /// EUs.
+pub struct DeviceUsage {
+    /// Number of EUs.
     pub eus: u64,
-    /// Subslices, each with a data port.
+    /// Number of subslices, each with a data port and a sampler.
     pub subslices: u64,
-    /// Threads at the same time.
+    /// Number of threads that are resident at the same time.
     pub resident: u64,
 }
 
-impl Machine {
-    /// The device when launches of this kind fill it.
-    pub fn full(device: &Device, launch: &Launch) -> Machine {
+impl DeviceUsage {
+    /// The whole device, with as many threads resident as a launch of this kind allows.
+    pub fn full(device: &Device, launch: &Launch) -> DeviceUsage {
         let subslices = device.slices * device.subslices;
         let each = launch.threads_per_group().max(1);
         let mut resident = device.total_threads();
@@ -87,17 +88,17 @@ impl Machine {
         if let Some(scratch) = launch.scratch {
             resident = resident.min(scratch.slots);
         }
-        Machine {
+        DeviceUsage {
             eus: u64::from(device.total_eus()),
             subslices: u64::from(subslices),
             resident: u64::from(resident),
         }
     }
 
-    /// What so many work-groups use of a machine.
-    pub fn used_by(self, launch: &Launch, groups: u64, threads: u64) -> Machine {
+    /// The part of it that a number of work-groups and threads can use.
+    pub fn used_by(self, launch: &Launch, groups: u64, threads: u64) -> DeviceUsage {
         let spread = if needs_one_subslice(launch) { groups } else { threads };
-        Machine {
+        DeviceUsage {
             eus: self.eus.min(threads).max(1),
             subslices: self.subslices.min(spread).max(1),
             resident: self.resident.min(threads).max(1),
@@ -105,19 +106,19 @@ impl Machine {
     }
 }
 
-/// Must the threads of a work-group be on one subslice?
+/// Whether the threads of a work-group have to be on one subslice.
 fn needs_one_subslice(launch: &Launch) -> bool {
     launch.barrier || launch.slm_size > 0
 }
 
-/// Clocks of each bound.
+/// EU clocks of each bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bounds([u64; Bound::ALL.len()]);
 
 impl Bounds {
-    /// Those of what was counted, on a machine. `whole`: it is all there is, so that its longest thread
-    /// counts.
-    pub fn of(profile: &Profile, machine: Machine, whole: bool) -> Bounds {
+    /// The bounds of a profile on a part of a device. With `whole`, the profile is a launch by itself, which
+    /// takes at least as long as its longest thread.
+    pub fn of(profile: &Profile, machine: DeviceUsage, whole: bool) -> Bounds {
         let pipes = profile.either_pipe + profile.first_pipe + profile.second_pipe;
         let one = profile.first_pipe.max(profile.second_pipe);
         let latency = profile.latency.div_ceil(machine.resident);
@@ -138,7 +139,7 @@ impl Bounds {
         self.0[bound as usize]
     }
 
-    /// The bound that limits, the first of equal ones, and its clocks.
+    /// The largest bound (the first of equal ones) and its clocks.
     pub fn largest(&self) -> (Bound, u64) {
         let most = self.0.into_iter().max().unwrap_or(0);
         let bound = Bound::ALL.into_iter().find(|bound| self.get(*bound) == most);
@@ -167,10 +168,10 @@ mod tests {
             // Barriers run out first.
             (2, 1024, true, 96),
         ] {
-            let machine = Machine::full(device, &launch(threads, slm_size, barrier));
+            let machine = DeviceUsage::full(device, &launch(threads, slm_size, barrier));
             assert_eq!(
                 machine,
-                Machine { eus: 24, subslices: 3, resident },
+                DeviceUsage { eus: 24, subslices: 3, resident },
                 "{threads} threads, {slm_size} bytes"
             );
         }
@@ -190,7 +191,7 @@ mod tests {
         };
         let launch = launch(1, 0, false);
         let bounds = |threads: u64| {
-            let machine = Machine::full(device, &launch).used_by(&launch, threads, threads);
+            let machine = DeviceUsage::full(device, &launch).used_by(&launch, threads, threads);
             Bounds::of(&of(threads), machine, true)
         };
         assert_eq!(bounds(1).largest(), (Bound::Latency, 1000));
@@ -200,13 +201,13 @@ mod tests {
         assert_eq!(bounds(24 * 7 * 10).get(Bound::Latency), 10_000);
         // 300 clocks of seven threads on two pipes are more than 1000.
         let busy = Profile { either_pipe: 300 * 168, ..of(168) };
-        let full = Machine::full(device, &launch);
+        let full = DeviceUsage::full(device, &launch);
         assert_eq!(Bounds::of(&busy, full, false).largest(), (Bound::Pipes, 1050));
     }
 
     #[test]
     fn each_resource_has_its_bound() {
-        let machine = Machine { eus: 24, subslices: 3, resident: 168 };
+        let machine = DeviceUsage { eus: 24, subslices: 3, resident: 168 };
         let profile = Profile {
             either_pipe: 4800,
             second_pipe: 2400,

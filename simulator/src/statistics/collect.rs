@@ -1,20 +1,20 @@
-//! Collecting launches.
+//! Collects the statistics of launches by kernel.
 
 use std::collections::BTreeMap;
 
 use gencl_sync::Mutex;
 use sha2::{Digest, Sha256};
 
-use super::bounds::{Bound, Bounds, Machine};
+use super::bounds::{Bound, Bounds, DeviceUsage};
 use super::report::{self, Report};
 use gencl_eu as eu;
 use gencl_eu::abi::Interpreted;
-use gencl_eu::cycles::Class;
+use gencl_eu::cycles::MessageClass;
 use gencl_eu::device::Device;
 use gencl_eu::dispatch::Launch;
 use gencl_eu::profile::Profile;
 
-/// Where simulators leave what their launches took. Several may share one.
+/// Collects the statistics of launches, of one simulator or of several.
 #[derive(Debug, Default)]
 pub struct Collector(Mutex<Collected>);
 
@@ -25,27 +25,28 @@ struct Collected {
     launches: Vec<report::Launch>,
 }
 
-/// The sums over a kernel's launches.
+/// A kernel with the sums over its launches.
 #[derive(Debug)]
 struct Kernel {
-    /// Without what is summed up below.
+    /// The report, without the fields that are summed up below.
     head: report::Kernel,
-    messages: [u64; Class::ALL.len()],
+    messages: [u64; MessageClass::ALL.len()],
     bounds: [u64; Bound::ALL.len()],
 }
 
-/// A kernel whose launch is added.
-pub struct Counted<'a> {
-    /// Decoded.
+/// A kernel whose launch is added to a [`Collector`].
+pub struct CountedKernel<'a> {
+    /// The decoded kernel.
     pub kernel: &'a eu::Kernel,
-    /// Its machine code; kernels with the same code are one.
+    /// Its machine code, which identifies it.
     pub code: &'a [u8],
-    /// What its translation leaves to the interpreter, or why there is none; `None` when nobody has asked.
+    /// The instructions that its translation leaves to the interpreter, or why there is no translation;
+    /// `None` when translations are not requested.
     pub translation: Option<Result<&'a [Interpreted], &'a str>>,
 }
 
 impl PartialEq for Collector {
-    /// Is it the same one?
+    /// Collectors are compared by identity.
     fn eq(&self, other: &Collector) -> bool {
         std::ptr::eq(self, other)
     }
@@ -59,8 +60,8 @@ fn hash(code: &[u8]) -> String {
 }
 
 impl Kernel {
-    fn new(hash: String, launch: &Launch, counted: &Counted<'_>) -> Kernel {
-        let Counted { kernel, code, translation } = counted;
+    fn new(hash: String, launch: &Launch, counted: &CountedKernel<'_>) -> Kernel {
+        let CountedKernel { kernel, code, translation } = counted;
         let left = |index: usize| {
             let left = translation.and_then(Result::ok).unwrap_or_default();
             left.iter().find(|left| left.instruction as usize == index).map(|left| left.reason.clone())
@@ -81,10 +82,10 @@ impl Kernel {
             instructions: instructions.collect(),
             ..report::Kernel::default()
         };
-        Kernel { head, messages: [0; Class::ALL.len()], bounds: [0; Bound::ALL.len()] }
+        Kernel { head, messages: [0; MessageClass::ALL.len()], bounds: [0; Bound::ALL.len()] }
     }
 
-    fn add(&mut self, profile: &Profile, full: Machine, cycles: u64) {
+    fn add(&mut self, profile: &Profile, full: DeviceUsage, cycles: u64) {
         let (total, bounds, head) = (profile.total(), Bounds::of(profile, full, false), &mut self.head);
         head.launches += 1;
         head.groups += profile.groups;
@@ -111,7 +112,7 @@ impl Kernel {
 
     fn report(&self) -> report::Kernel {
         let mut kernel = self.head.clone();
-        let messages = Class::ALL.into_iter().zip(self.messages).filter(|(_, count)| *count > 0);
+        let messages = MessageClass::ALL.into_iter().zip(self.messages).filter(|(_, count)| *count > 0);
         kernel.messages = messages.map(|(class, count)| (class.name().to_owned(), count)).collect();
         let bounds = Bound::ALL.into_iter().zip(self.bounds);
         kernel.bounds =
@@ -132,8 +133,8 @@ impl Kernel {
 
 impl Collector {
     /// Adds a launch.
-    pub fn add(&self, device: &Device, launch: &Launch, kernel: &Counted<'_>, profile: &Profile) {
-        let full = Machine::full(device, launch);
+    pub fn add(&self, device: &Device, launch: &Launch, kernel: &CountedKernel<'_>, profile: &Profile) {
+        let full = DeviceUsage::full(device, launch);
         let bounds = Bounds::of(profile, full.used_by(launch, profile.groups, profile.threads), true);
         let (limit, cycles) = bounds.largest();
         let hash = hash(kernel.code);
@@ -155,7 +156,7 @@ impl Collector {
         });
     }
 
-    /// All that was collected until now.
+    /// A report of everything that has been collected so far.
     pub fn report(&self) -> Report {
         let collected = self.0.lock();
         let program = std::env::current_exe()
@@ -170,7 +171,7 @@ impl Collector {
         }
     }
 
-    /// Has nothing been launched?
+    /// Whether no launch has been added.
     pub fn is_empty(&self) -> bool {
         self.0.lock().launches.is_empty()
     }

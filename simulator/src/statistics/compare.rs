@@ -1,32 +1,31 @@
-//! Two drivers' kernels on one model, side by side.
+//! Compares the kernels of two drivers on the same cycle model.
 
 use std::fmt::Write;
 
 use super::report::{Kernel, Report};
 
-/// What one driver took for a program: nothing when the program did not run with it.
+/// The reports of one driver.
 #[derive(Debug, Default)]
 pub struct Column {
     /// The driver's name.
     pub name: String,
-    /// By program, in the order of the other column's.
+    /// One per program, in the same order in both columns; `None` where the program did not run.
     pub reports: Vec<Option<Report>>,
 }
 
-/// The kernel that a program is about: the one that executed most instructions. Drivers have small ones of
-/// their own, which fill and copy.
+/// The program's main kernel: the one that executed most instructions. Drivers add small ones of their own,
+/// for fills and copies.
 fn main_kernel(report: &Report) -> Option<&Kernel> {
     report.kernels.iter().max_by_key(|kernel| kernel.executed)
 }
 
-/// A cell with a number of each driver, or a dash.
+/// A table cell with a value of each driver, or a dash.
 fn pair(kernels: [Option<&Kernel>; 2], number: impl Fn(&Kernel) -> String) -> String {
     kernels.map(|kernel| kernel.map_or_else(|| "-".to_owned(), &number)).join(" / ")
 }
 
 /// A Markdown table with a row for each program, and the geometric mean of the ratios of the clocks: the
-/// second driver's by the first's. Clocks are those of a device that is full of such work
-/// ([`Kernel::full_cycles`]).
+/// second driver's by the first's. Clocks are those on a fully loaded device ([`Kernel::full_cycles`]).
 pub fn table(programs: &[&str], columns: &[Column; 2]) -> String {
     let [first, second] = columns.each_ref().map(|column| &column.name);
     let mut text = format!("Each cell: {first} / {second}\n\n");

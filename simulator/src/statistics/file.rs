@@ -1,4 +1,4 @@
-//! Writing a process's statistics when it ends.
+//! Writes a process's statistics to a file when it exits.
 
 use std::fs::OpenOptions;
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -9,30 +9,30 @@ use gencl_sync::Mutex;
 
 use super::collect::Collector;
 
-/// A file and what it will hold.
+/// A file and the statistics that will be written to it.
 struct Destination {
     path: PathBuf,
-    /// The process that asked for it. A forked child inherits the rest of the memory.
+    /// The process that requested it. A forked child inherits the list, but must not write the file.
     process: u32,
     collector: Arc<Collector>,
 }
 
 static DESTINATIONS: Mutex<Vec<Destination>> = Mutex::new(Vec::new());
 
-/// The collector whose report is written to a file when this process exits; the same one each time.
+/// The collector whose report is written to `path` when this process exits; each call returns the same one.
 ///
-/// A file that exists is left as it is, since another process may have written it: then the file's name is
-/// followed by a dot and the process's number. Nothing is written when nothing was launched, or when the
-/// process ends without `exit`.
+/// An existing file is not overwritten, since another process may have written it: the process id is then
+/// appended to the name, after a dot. Nothing is written when nothing was launched, or when the process ends
+/// without `exit`.
 pub fn written_at_exit(path: &Path) -> Arc<Collector> {
     let process = std::process::id();
     let mut destinations = DESTINATIONS.lock();
-    if let Some(known) = destinations.iter().find(|d| d.path == path && d.process == process) {
-        return Arc::clone(&known.collector);
+    if let Some(existing) = destinations.iter().find(|d| d.path == path && d.process == process) {
+        return Arc::clone(&existing.collector);
     }
     if !destinations.iter().any(|d| d.process == process) {
-        // SAFETY: `write_all` is a function of the right type, without requirements. When there is no room
-        // for it, the statistics are not written, which is all that could be done about it.
+        // SAFETY: `write_all` is a function of the right type, without requirements. If it cannot be
+        // registered, the statistics are not written; nothing else could be done about that.
         unsafe { libc::atexit(write_all) };
     }
     let collector = Arc::<Collector>::default();

@@ -1,7 +1,6 @@
-//! Statistics of kernels: how launches are summed up, the file that they are written to, and how that is
-//! shown.
+//! Statistics of kernels: collecting those of launches, writing them to a file, and showing that file.
 //!
-//! The counting is [`gencl_eu::profile`]'s; `docs/statistics.md` explains model and file.
+//! [`gencl_eu::profile`] does the counting; `docs/statistics.md` explains the model and the file.
 
 mod bounds;
 mod collect;
@@ -10,7 +9,7 @@ mod file;
 pub mod report;
 pub mod text;
 
-pub use bounds::{Bound, Bounds, Machine};
-pub use collect::{Collector, Counted};
+pub use bounds::{Bound, Bounds, DeviceUsage};
+pub use collect::{Collector, CountedKernel};
 pub use file::written_at_exit;
 pub use report::Report;

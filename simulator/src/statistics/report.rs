@@ -1,11 +1,11 @@
-//! The file's form: JSON, which `gencl-stats` and other programs read.
+//! The format of the statistics file: JSON, which `gencl-stats` and other programs read.
 
 use std::collections::BTreeMap;
 
-use gencl_eu::profile::Counter;
+use gencl_eu::profile::InstructionCounter;
 use serde::{Deserialize, Serialize};
 
-/// The version of the form that is written.
+/// The version of the format.
 pub const VERSION: u32 = 1;
 
 /// All launches of a process.
@@ -42,75 +42,75 @@ pub struct Kernel {
     pub executed: u64,
     /// Enabled lanes, summed over the executions.
     pub lanes: u64,
-    /// Messages, by what answers them; the end of thread is one.
+    /// Number of messages by class ([`gencl_eu::cycles::MessageClass`]); the end of thread is one of them.
     pub messages: BTreeMap<String, u64>,
     /// Cache lines of 64 bytes that messages accessed, each once per message.
     pub lines: u64,
-    /// The same, each once per launch.
+    /// Cache lines that messages accessed, each once per launch.
     pub distinct_lines: u64,
-    /// Clocks of the launches.
+    /// Clocks of the launches as they were.
     pub cycles: u64,
-    /// What the launches would take as a part of larger ones that fill the device.
+    /// Clocks that the launches would take as parts of larger ones that fill the device.
     pub full_cycles: u64,
-    /// What limits `full_cycles`.
+    /// Name of the bound that limits `full_cycles`.
     pub limit: String,
     /// The clocks of each bound of `full_cycles`.
     pub bounds: BTreeMap<String, u64>,
-    /// Threads that an EU holds at the same time when the device is full.
+    /// Resident threads per EU when the device is full.
     pub occupancy: f64,
-    /// Clocks of the threads, each alone on its EU, summed up.
+    /// Sum of the clocks that each thread would take alone on its EU.
     pub thread_cycles: u64,
-    /// Those of them that threads waited.
+    /// The clocks of `thread_cycles` in which threads waited.
     pub wait_cycles: u64,
-    /// Is there a translation for its first launch? Known when `GENCL_ENGINE=translate` asks for
-    /// translations; the counts are the interpreter's all the same.
+    /// Whether there is a translation for its first launch; `None` unless `GENCL_ENGINE=translate` requests
+    /// translations. All counts are those of the interpreter in either case.
     #[serde(default)]
     pub translated: Option<bool>,
-    /// Why there is none.
+    /// Why there is no translation.
     #[serde(default)]
     pub refused: Option<String>,
-    /// What the translation leaves to the interpreter, by reasons.
+    /// Counts of the instructions that the translation leaves to the interpreter, by reason.
     #[serde(default)]
     pub interpreted: BTreeMap<String, Interpreted>,
-    /// Its instructions, in the order of their offsets.
+    /// Its instructions, by ascending offset.
     pub instructions: Vec<Instruction>,
 }
 
-/// What a translation leaves to the interpreter for one reason.
+/// Counts of the instructions that a translation leaves to the interpreter for one reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interpreted {
-    /// Instructions of the kernel.
+    /// Number of instructions in the code.
     pub instructions: u64,
-    /// How often threads executed them.
+    /// Number of their executions, each once per thread.
     pub executed: u64,
 }
 
 impl Kernel {
-    /// All messages but the ends of threads.
+    /// Number of messages without the ends of threads.
     pub fn sends(&self) -> u64 {
         self.messages.iter().filter(|(class, _)| *class != "end").map(|(_, count)| count).sum()
     }
 
-    /// Enabled lanes of an average instruction.
+    /// Average number of enabled lanes of an executed instruction.
     pub fn lanes_per_instruction(&self) -> f64 {
         self.lanes as f64 / self.executed.max(1) as f64
     }
 }
 
-/// One instruction; sums over all threads.
+/// One instruction, with sums over all threads.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Instruction {
     /// Bytes from the kernel's first instruction.
     pub offset: u32,
-    /// As assembly.
+    /// Its assembly text.
     pub text: String,
-    /// Channels of each execution.
+    /// Execution size.
     pub width: u32,
-    /// What it took.
+    /// Its counts.
     #[serde(flatten)]
-    pub counter: Counter,
-    /// Why the kernel's translation leaves it to the interpreter; without a translation, and where it is host
-    /// code, nothing.
+    pub counter: InstructionCounter,
+    /// Why the kernel's translation leaves it to the interpreter; `None` when it is translated, or the kernel
+    /// is not.
     #[serde(default)]
     pub interpreted: Option<String>,
 }
@@ -118,7 +118,7 @@ pub struct Instruction {
 /// One launch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Launch {
-    /// Index of its kernel.
+    /// Index of its kernel in [`Report::kernels`].
     pub kernel: usize,
     /// Work-groups of each dimension.
     pub groups: [u64; 3],
@@ -128,6 +128,6 @@ pub struct Launch {
     pub executed: u64,
     /// Clocks.
     pub cycles: u64,
-    /// What limits them.
+    /// Name of the bound that limits them.
     pub limit: String,
 }

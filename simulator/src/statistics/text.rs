@@ -1,4 +1,4 @@
-//! A report as text for people.
+//! Prints a report as tables.
 
 use std::fmt::Write;
 
@@ -39,7 +39,7 @@ pub fn table(report: &Report) -> String {
     text
 }
 
-/// What the translator leaves of a kernel to the interpreter: lines, none when that is nothing, or not known.
+/// Lines about what the translation leaves to the interpreter; none when that is nothing or not known.
 fn untranslated(kernel: &Kernel) -> Vec<String> {
     let refused = kernel.refused.iter().map(|reason| format!("stays interpreted: {reason}"));
     let parts = kernel.interpreted.iter().map(|(reason, left)| {
@@ -48,7 +48,7 @@ fn untranslated(kernel: &Kernel) -> Vec<String> {
     refused.chain(parts).collect()
 }
 
-/// A kernel's instructions with what they took, for an average thread.
+/// A kernel's instructions with their average counts per thread.
 pub fn listing(kernel: &Kernel) -> String {
     let mut text = format!("kernel {} SIMD{}, {} threads\n", kernel.hash, kernel.simd_width, kernel.threads);
     for (bound, clocks) in &kernel.bounds {
@@ -60,7 +60,7 @@ pub fn listing(kernel: &Kernel) -> String {
     for line in untranslated(kernel) {
         let _ = writeln!(text, "  {line}");
     }
-    text.push_str("executions, issue, waiting before it and for it in clocks: for each thread; lines: for each execution\n");
+    text.push_str("executed, and clocks of issue, wait (before it) and awaited (for its result): per thread; lines: per execution\n");
     text.push_str(" executed  lanes    issue     wait  awaited  lines  offset  instruction\n");
     for instruction in &kernel.instructions {
         let _ = writeln!(text, "{}", line(instruction, kernel.threads.max(1) as f64));

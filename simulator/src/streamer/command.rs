@@ -1,4 +1,4 @@
-//! What a command is: a row of the table.
+//! The description of a command: a row of the command table.
 
 use super::Streamer;
 use gencl_isa::Generation;
@@ -11,18 +11,18 @@ pub const MI_MASK: u32 = 0xff80_0000;
 /// Opcode bits of render and media commands.
 pub const RENDER_MASK: u32 = 0xffff_0000;
 
-/// How long a command is.
+/// The length of a command in a generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
     /// The generation does not have it.
     None,
     /// One dword, without a length field.
     One,
-    /// Exactly so many dwords.
+    /// A fixed number of dwords.
     Exactly(u32),
-    /// One of two lengths.
+    /// One of two numbers of dwords.
     Either(u32, u32),
-    /// So many dwords, of which the last `each` may be repeated.
+    /// A number of dwords, of which the last `each` may be repeated.
     Repeated {
         /// Dwords with one repetition.
         first: u32,
@@ -31,7 +31,7 @@ pub enum Length {
     },
 }
 
-/// On which engines a command exists.
+/// The engines that have a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engines {
     /// All.
@@ -42,20 +42,20 @@ pub enum Engines {
     NotRender,
 }
 
-/// Where the streamer goes after a command.
+/// Where the streamer continues after a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
-    /// To the next command.
+    /// At the next command.
     Next,
-    /// To an address.
+    /// At an address.
     Jump(u64),
-    /// To an address, and back at the end of that batch.
+    /// At an address, to return at the end of that batch.
     Call(u64),
-    /// The (second-level) batch is over.
+    /// The batch ends: the streamer returns from a second-level batch, or stops.
     End,
 }
 
-/// What executes a command.
+/// Executes a command.
 pub type Handler = fn(&mut Streamer<'_>, Packet<'_>) -> Result<Flow, Fault>;
 
 /// One row of the command table.
@@ -65,7 +65,7 @@ pub struct Command {
     pub name: &'static str,
     /// Opcode bits of the first dword.
     pub opcode: u32,
-    /// Which bits those are.
+    /// Mask of the opcode bits.
     pub mask: u32,
     /// Length in each generation.
     pub lengths: [Length; COLUMNS],
@@ -76,11 +76,10 @@ pub struct Command {
     pub engines: Engines,
     /// Fields; all other bits must be 0.
     pub fields: &'static [Field],
-    /// It leaves the context's state and registers as they are, as far as a walker depends on them; memory it
-    /// may write. An equal walker behind it is executed again without being looked at
-    /// ([`super::media::walker`]).
+    /// Whether it leaves the state and registers that GPGPU_WALKER depends on unchanged; it may write memory.
+    /// An equal walker after it can be executed again without being decoded ([`super::media::walker`]).
     pub keeps_state: bool,
-    /// What it does.
+    /// Executes it.
     pub run: Handler,
 }
 
@@ -90,7 +89,7 @@ impl Command {
         self.lengths[generation.column()]
     }
 
-    /// Is it this command, in this generation, that begins with `header`?
+    /// Whether a command with the first dword `header` is this one, in a generation.
     pub fn is(&self, generation: Generation, header: u32) -> bool {
         header & self.mask == self.opcode && self.length(generation) != Length::None
     }
@@ -103,7 +102,10 @@ impl Command {
         }
     }
 
-    /// Dwords of the command that begins with `header`, or the reason why it cannot be so long.
+    /// Number of dwords of the command with the first dword `header`.
+    ///
+    /// # Errors
+    /// A length that the command cannot have.
     pub fn dwords(&self, generation: Generation, header: u32) -> Result<u32, Fault> {
         let coded = (header & self.length_bits(generation)) + 2;
         let right = match self.length(generation) {
@@ -116,11 +118,14 @@ impl Command {
         if right {
             return Ok(coded);
         }
-        Err(Fault::illegal(format!("{} has a DWord Length that means {coded} dwords", self.name)))
+        Err(Fault::illegal(format!(
+            "{}: its DWord Length gives {coded} dwords, which it cannot have",
+            self.name
+        )))
     }
 
-    /// The bits of each dword that have a meaning; dwords that are repeated are there once.
-    pub fn meanings(&self, generation: Generation) -> Vec<u32> {
+    /// Mask of the bits of each dword that are not reserved; repeated dwords are included once.
+    pub fn defined_bits(&self, generation: Generation) -> Vec<u32> {
         let dwords = match self.length(generation) {
             Length::None | Length::One => 1,
             Length::Exactly(n) | Length::Repeated { first: n, .. } => n,
@@ -133,19 +138,19 @@ impl Command {
         (0..dwords).map(of).collect()
     }
 
-    /// Refuses bits that are set in reserved places; `meanings` are this command's.
-    pub fn check_reserved(&self, packet: Packet<'_>, meanings: &[u32]) -> Result<(), Fault> {
-        let once = packet.dwords.len() <= meanings.len();
-        if once && packet.dwords.iter().zip(meanings).all(|(dword, meaning)| dword & !meaning == 0) {
+    /// Checks that reserved bits are 0; `defined` is [`Command::defined_bits`].
+    pub fn check_reserved(&self, packet: Packet<'_>, defined: &[u32]) -> Result<(), Fault> {
+        let once = packet.dwords.len() <= defined.len();
+        if once && packet.dwords.iter().zip(defined).all(|(dword, mask)| dword & !mask == 0) {
             return Ok(());
         }
         let repeated = match self.length(packet.generation) {
-            Length::Repeated { each, .. } => &meanings[meanings.len() - each as usize..],
+            Length::Repeated { each, .. } => &defined[defined.len() - each as usize..],
             _ => &[],
         };
-        let meanings = meanings.iter().chain(repeated.iter().cycle());
-        for (index, (dword, meaning)) in packet.dwords.iter().zip(meanings).enumerate() {
-            let set = dword & !meaning;
+        let defined = defined.iter().chain(repeated.iter().cycle());
+        for (index, (dword, mask)) in packet.dwords.iter().zip(defined).enumerate() {
+            let set = dword & !mask;
             if set != 0 {
                 let bit = set.trailing_zeros();
                 return Err(Fault::illegal(format!(

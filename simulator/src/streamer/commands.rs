@@ -49,17 +49,17 @@ const fn media(
     Command { length_bits: [0xffff; COLUMNS], ..render(name, opcode, lengths, fields, run) }
 }
 
-/// A command that leaves what walkers depend on as it is.
+/// Marks a command as one that leaves the state that walkers depend on unchanged.
 const fn keeping_state(command: Command) -> Command {
     Command { keeps_state: true, ..command }
 }
 
-/// The same number of dwords in all generations.
+/// A fixed number of dwords in all generations.
 const fn same(dwords: u32) -> [Length; COLUMNS] {
     [Length::Exactly(dwords); COLUMNS]
 }
 
-/// Numbers of dwords by generation; 0 where it does not have the command.
+/// A fixed number of dwords in each generation; 0 where it does not have the command.
 const fn by_generation(dwords: [u32; COLUMNS]) -> [Length; COLUMNS] {
     let mut lengths = [Length::None; COLUMNS];
     let mut column = 0;
@@ -121,10 +121,10 @@ pub const COMMANDS: &[Command] = &[
     keeping_state(render("PIPE_CONTROL", 0x7a00, by_generation([5, 5, 6, 6]), layouts::pipe_control::FIELDS, pipe_control::pipe_control)),
 ];
 
-/// Opcode bits that all commands have: bits 31:23 of the first dword.
+/// Lowest of the opcode bits that all commands have: 31:23 of the first dword.
 const KEY_SHIFT: u32 = 23;
 
-/// The first row of [`COMMANDS`] that may be a command's, by its bits 31:23; its length where there is none.
+/// The first row of [`COMMANDS`] with given opcode bits 31:23; the length of the table where there is none.
 static FIRST_ROWS: [u8; 1 << (u32::BITS - KEY_SHIFT)] = {
     let mut first = [COMMANDS.len() as u8; 1 << (u32::BITS - KEY_SHIFT)];
     let mut row = COMMANDS.len();
@@ -135,7 +135,7 @@ static FIRST_ROWS: [u8; 1 << (u32::BITS - KEY_SHIFT)] = {
     first
 };
 
-/// The number of the row of the command that begins with `header`.
+/// The index of the row of the command with the first dword `header`.
 pub fn row_of(generation: Generation, header: u32) -> Option<usize> {
     let first = usize::from(FIRST_ROWS[(header >> KEY_SHIFT) as usize]);
     Some(first + COMMANDS[first..].iter().position(|row| row.is(generation, header))?)

@@ -2,37 +2,37 @@
 
 use gencl_isa::Generation;
 
-/// Generations, each of which has a column in the tables.
+/// Number of generations, each of which has a column in the tables.
 pub const COLUMNS: usize = Generation::ALL.len();
 
-/// Where a field is in each generation: lowest and highest bit, counted from bit 0 of the structure's first
-/// dword. `None` where the generation does not have the field.
+/// The position of a field in each generation: lowest and highest bit, counted from bit 0 of the structure's
+/// first dword. `None` where the generation does not have the field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Places([Option<(u32, u32)>; COLUMNS]);
+pub struct Positions([Option<(u32, u32)>; COLUMNS]);
 
-/// The same place in all generations.
-pub const fn all(first: u32, last: u32) -> Places {
-    Places([Some((first, last)); COLUMNS])
+/// The same position in all generations.
+pub const fn all(first: u32, last: u32) -> Positions {
+    Positions([Some((first, last)); COLUMNS])
 }
 
-/// Declares, for a generation, a function for fields that exist from it on.
+/// Declares a function for fields that exist from a generation on.
 macro_rules! beginnings {
     ($($name:ident: $generation:ident),*) => {$(
         /// A field that exists from this generation on.
-        pub const fn $name(first: u32, last: u32) -> Places {
-            Places([None; COLUMNS]).with(Generation::$generation, Some((first, last)))
+        pub const fn $name(first: u32, last: u32) -> Positions {
+            Positions([None; COLUMNS]).with(Generation::$generation, Some((first, last)))
         }
     )*};
 }
 beginnings!(from7: Gen7, from75: Gen75, from8: Gen8, from9: Gen9);
 
-/// Declares, for a generation, a method for fields that are elsewhere from it on, or gone.
+/// Declares a method for fields that move or are removed in a generation.
 macro_rules! changes {
-    ($($name:ident ($($bit:ident),*) $place:expr, $generation:ident;)*) => {
-        impl Places {$(
-            /// What holds from this generation on.
-            pub const fn $name(self, $($bit: u32),*) -> Places {
-                self.with(Generation::$generation, $place)
+    ($($name:ident ($($bit:ident),*) $position:expr, $generation:ident;)*) => {
+        impl Positions {$(
+            /// Changes the position from this generation on.
+            pub const fn $name(self, $($bit: u32),*) -> Positions {
+                self.with(Generation::$generation, $position)
             }
         )*}
     };
@@ -46,36 +46,36 @@ changes! {
     until9() None, Gen9;
 }
 
-impl Places {
-    const fn with(mut self, generation: Generation, place: Option<(u32, u32)>) -> Places {
+impl Positions {
+    const fn with(mut self, generation: Generation, position: Option<(u32, u32)>) -> Positions {
         let mut column = generation.column();
         while column < COLUMNS {
-            self.0[column] = place;
+            self.0[column] = position;
             column += 1;
         }
         self
     }
 
-    /// The place in a generation.
+    /// The position in a generation.
     #[inline(always)]
     pub const fn of(self, generation: Generation) -> Option<(u32, u32)> {
         self.0[generation.column()]
     }
 }
 
-/// A field.
+/// A field of a command or structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
     /// The manual's name.
     pub name: &'static str,
-    /// Where it is.
-    pub places: Places,
+    /// Its position.
+    pub positions: Positions,
 }
 
 impl Field {
     /// The bits of dword `index` that belong to the field.
     pub const fn mask(&self, generation: Generation, index: u32) -> u32 {
-        let Some((start, end)) = self.places.of(generation) else { return 0 };
+        let Some((start, end)) = self.positions.of(generation) else { return 0 };
         let (low, high) = (index * 32, index * 32 + 31);
         if end < low || start > high {
             return 0;
@@ -91,27 +91,27 @@ pub fn bits_of(fields: &[Field], generation: Generation, index: u32) -> u32 {
     fields.iter().fold(0, |bits, field| bits | field.mask(generation, index))
 }
 
-/// A command or structure: its dwords, and the generation that says where fields are.
+/// A command or structure: its dwords, and the generation whose layout they have.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet<'a> {
     /// The dwords.
     pub dwords: &'a [u32],
-    /// Whose layout they have.
+    /// The generation.
     pub generation: Generation,
 }
 
 impl Packet<'_> {
-    /// Does the generation have the field?
+    /// Whether the generation has the field.
     #[inline(always)]
     pub fn has(&self, field: Field) -> bool {
-        field.places.of(self.generation).is_some()
+        field.positions.of(self.generation).is_some()
     }
 
     /// The field's value, 0 where the generation does not have it. At most 64 bits wide and 3 dwords long;
     /// dwords that are missing at the end count as 0.
     #[inline(always)]
     pub fn get(&self, field: Field) -> u64 {
-        let Some((first, last)) = field.places.of(self.generation) else { return 0 };
+        let Some((first, last)) = field.positions.of(self.generation) else { return 0 };
         let dword = (first / 32) as usize;
         if first / 32 == last / 32 {
             let raw = self.dwords.get(dword).copied().unwrap_or(0) >> (first % 32);
@@ -120,7 +120,7 @@ impl Packet<'_> {
         let [low, middle, high] =
             [0, 1, 2].map(|i| u64::from(self.dwords.get(dword + i).copied().unwrap_or(0)));
         let shift = first % 32;
-        // Not by 64 bits at once, which is what a shift of 0 asks for.
+        // In two steps, as a shift by 64 bits would be undefined for `shift` 0.
         let raw = (low | middle << 32) >> shift | high << 1 << (63 - shift);
         raw & (u64::MAX >> (63 - (last - first)))
     }
@@ -131,30 +131,30 @@ impl Packet<'_> {
         self.get(field) as u32
     }
 
-    /// Is a field of one bit set?
+    /// Whether the field is not 0.
     #[inline(always)]
     pub fn is_set(&self, field: Field) -> bool {
         self.get(field) != 0
     }
 
-    /// The value of an address or offset, whose low bits are those below the field in its dword and 0.
+    /// The value of an address or offset: the field at its position within the dword, with zeros below it.
     #[inline(always)]
     pub fn address(&self, field: Field) -> u64 {
-        let Some((first, _)) = field.places.of(self.generation) else { return 0 };
+        let Some((first, _)) = field.positions.of(self.generation) else { return 0 };
         self.get(field) << (first % 32)
     }
 }
 
-/// Declares the fields of structures: for each structure a module with a constant for each field and all
-/// of them in `FIELDS`.
+/// Declares the fields of structures: for each structure a module with a constant for each field, and
+/// `FIELDS` with all of them.
 macro_rules! layouts {
-    ($($(#[$meta:meta])* $structure:ident { $($field:ident $name:literal $places:expr,)* })*) => {$(
+    ($($(#[$meta:meta])* $structure:ident { $($field:ident $name:literal $positions:expr,)* })*) => {$(
         $(#[$meta])*
         pub mod $structure {
             use $crate::streamer::field::*;
             $(
                 #[doc = $name]
-                pub const $field: Field = Field { name: $name, places: $places };
+                pub const $field: Field = Field { name: $name, positions: $positions };
             )*
             /// All fields.
             pub const FIELDS: &[Field] = &[$($field),*];
@@ -167,13 +167,13 @@ pub(crate) use layouts;
 mod tests {
     use gencl_isa::Generation;
 
-    use super::{Field, Packet, Places, all, from75};
+    use super::{Field, Packet, Positions, all, from75};
 
     #[test]
     fn values_cross_dwords() {
         let packet =
             Packet { dwords: &[0x8765_4321, 0x0fed_cba9, 0x1234_5678], generation: Generation::Gen9 };
-        let field = |first, last| Field { name: "", places: all(first, last) };
+        let field = |first, last| Field { name: "", positions: all(first, last) };
         assert_eq!(packet.get(field(4, 11)), 0x32);
         assert_eq!(packet.get(field(28, 35)), 0x98);
         assert_eq!(packet.get(field(31, 31)), 1);
@@ -184,9 +184,9 @@ mod tests {
     }
 
     #[test]
-    fn masks_are_cut_at_the_dword() {
+    fn masks_are_those_within_the_dword() {
         let masks = |first, last| {
-            let field = Field { name: "", places: all(first, last) };
+            let field = Field { name: "", positions: all(first, last) };
             [0, 1, 2, 3].map(|index| field.mask(Generation::Gen8, index))
         };
         assert_eq!(masks(34, 95), [0, !3, !0, 0]);
@@ -194,10 +194,10 @@ mod tests {
     }
 
     #[test]
-    fn generations_have_places_of_their_own() {
-        const PLACES: Places = from75(2, 3).from8(4, 7).until9();
-        assert_eq!(Generation::ALL.map(|g| PLACES.of(g)), [None, Some((2, 3)), Some((4, 7)), None]);
-        let field = Field { name: "", places: PLACES };
+    fn positions_depend_on_the_generation() {
+        const POSITIONS: Positions = from75(2, 3).from8(4, 7).until9();
+        assert_eq!(Generation::ALL.map(|g| POSITIONS.of(g)), [None, Some((2, 3)), Some((4, 7)), None]);
+        let field = Field { name: "", positions: POSITIONS };
         let values = Generation::ALL.map(|generation| {
             let packet = Packet { dwords: &[0xab], generation };
             (packet.has(field), packet.get(field), field.mask(generation, 0))

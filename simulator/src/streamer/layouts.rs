@@ -1,8 +1,8 @@
-//! Fields of commands and structures, each with its place in every generation.
+//! Fields of commands and structures, each with its position in every generation.
 //!
 //! Names and bits are those of Mesa's `gen7.xml` to `gen9.xml`, which follow the manuals' Volume 2a "Command
 //! Reference: Instructions" and Volume 2d "Command Reference: Structures" (Gen7: Volume 2 Parts 1 and 2); a
-//! test compares them. The fields that identify a command and its length stand in the command table instead.
+//! test compares them. The fields for opcode and length of a command are in the command table instead.
 
 use super::field::layouts;
 
@@ -206,7 +206,7 @@ layouts! {
         END_X "Thread Group ID X Dimension" from7(128, 159).from8(224, 255),
         FIRST_Y "Thread Group ID Starting Y" from7(160, 191).from8(256, 287),
         END_Y "Thread Group ID Y Dimension" from7(192, 223).from8(320, 351),
-        // Its name is another from Gen8 on.
+        // It has another name from Gen8 on.
         FIRST_Z_GEN7 "Thread Group ID Starting Z" from7(224, 255).until8(),
         FIRST_Z "Thread Group ID Starting/Resume Z" from8(352, 383),
         END_Z "Thread Group ID Z Dimension" from7(256, 287).from8(384, 415),

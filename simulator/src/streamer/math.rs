@@ -5,18 +5,18 @@ use super::registers::Registers;
 use gencl_eu::fault::Fault;
 
 /// Fields of an ALU instruction (MI_MATH_ALU_INSTRUCTION).
-const OPERAND_2: Field = Field { name: "Operand 2", places: from75(0, 9) };
-const OPERAND_1: Field = Field { name: "Operand 1", places: from75(10, 19) };
-const OPCODE: Field = Field { name: "ALU Opcode", places: from75(20, 31) };
+const OPERAND_2: Field = Field { name: "Operand 2", positions: from75(0, 9) };
+const OPERAND_1: Field = Field { name: "Operand 1", positions: from75(10, 19) };
+const OPCODE: Field = Field { name: "ALU Opcode", positions: from75(20, 31) };
 
-/// Operand codes beside the general purpose registers 0 to 15 (Volume 2a, MI_MATH).
+/// Operand codes other than the general purpose registers 0 to 15 (Volume 2a, MI_MATH).
 const SRCA: u32 = 0x20;
 const SRCB: u32 = 0x21;
 const ACCU: u32 = 0x31;
 const ZF: u32 = 0x32;
 const CF: u32 = 0x33;
 
-/// The ALU's own registers; they begin anew with each command.
+/// The ALU's own registers, which are cleared by each command.
 #[derive(Default)]
 struct Alu {
     a: u64,

@@ -1,4 +1,4 @@
-//! The media pipeline's state and GPGPU_WALKER: from commands to a launch.
+//! The media pipeline's state, and GPGPU_WALKER, which builds a launch from it.
 
 use std::sync::LazyLock;
 
@@ -17,15 +17,15 @@ use gencl_eu::dispatch::{GRF_SIZE, GroupStatistics, Launch, Rounding, Scratch};
 use gencl_eu::fault::Fault;
 use gencl_eu::memory::{Access, canonical};
 
-/// Bytes of an interface descriptor.
+/// Size of an interface descriptor in bytes.
 const DESCRIPTOR_SIZE: u64 = 32;
-/// Descriptors that an offset of 6 bits can name.
+/// Maximum number of descriptors: the index has 6 bits.
 const MAX_DESCRIPTORS: u64 = 64;
-/// General registers of a thread.
+/// Number of general registers of a thread.
 const REGISTERS: usize = 128;
 
-/// The bits with a meaning of an interface descriptor's dwords, in each generation.
-static DESCRIPTOR_MEANINGS: LazyLock<[[u32; DESCRIPTOR_SIZE as usize / 4]; COLUMNS]> = LazyLock::new(|| {
+/// Mask of the bits of each dword of an interface descriptor that are not reserved, in each generation.
+static DESCRIPTOR_BITS: LazyLock<[[u32; DESCRIPTOR_SIZE as usize / 4]; COLUMNS]> = LazyLock::new(|| {
     Generation::ALL
         .map(|generation| std::array::from_fn(|index| bits_of(descriptor::FIELDS, generation, index as u32)))
 });
@@ -39,8 +39,9 @@ pub fn vfe_state(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow
             "MEDIA_VFE_STATE: Per Thread Scratch Space {scratch_code} is reserved"
         )));
     }
-    // The part of a thread's scratch space that is its stack, in the same code. No thread is told of it;
-    // Intel's driver gives all scratch space to both (`PreambleHelper::programVfeState`).
+    // Stack Size is the part of a thread's scratch space that is its stack, with the same encoding. It has no
+    // effect on threads; Intel's driver sets both fields to the same size
+    // (`PreambleHelper::programVfeState`).
     let stack_code = packet.get32(vfe::STACK_SIZE);
     streamer.rule(stack_code <= scratch_code, || {
         format!(
@@ -74,7 +75,7 @@ pub fn vfe_state(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow
         curbe_size: curbe * GRF_SIZE as u32,
         gpgpu: !packet.has(vfe::GPGPU_MODE) || packet.is_set(vfe::GPGPU_MODE),
     });
-    // New URB allocation: what was in it is gone.
+    // The URB is allocated again: its contents are lost.
     streamer.state.curbe.clear();
     Ok(Flow::Next)
 }
@@ -139,42 +140,42 @@ pub fn walker(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, F
     if packet.is_set(walk::PREDICATE) && !streamer.state.registers.predicate() {
         return Ok(Flow::Next);
     }
-    let again = streamer.walked.take().filter(|walked| walked.is_of(packet) && walked.prepared.holds());
-    let walked = match again {
-        Some(walked) => Some(walked),
+    let last = streamer.last_walker.take();
+    let walker = match last.filter(|last| last.is_for(packet) && last.prepared.is_valid()) {
+        Some(last) => Some(last),
         None => streamer.prepare(packet)?,
     };
     streamer.state.threads_active = true;
     streamer.state.descriptors_in_use = true;
-    let Some(mut walked) = walked else { return Ok(Flow::Next) };
-    let sum = walked.prepared.execute()?;
-    streamer.gpu.launches.push(LaunchStatistics { sum, ..walked.statistics.clone() });
-    streamer.state.registers.add_invocations(walked.invocations);
-    streamer.walked = Some(walked);
+    let Some(mut walker) = walker else { return Ok(Flow::Next) };
+    let sum = walker.prepared.execute()?;
+    streamer.gpu.launches.push(LaunchStatistics { sum, ..walker.statistics.clone() });
+    streamer.state.registers.add_invocations(walker.invocations);
+    streamer.last_walker = Some(walker);
     Ok(Flow::Next)
 }
 
-/// The last walker, ready to be executed again while the state is the same.
-pub struct Walked<'a> {
-    /// The command.
+/// The last GPGPU_WALKER with its prepared launch, which can be executed again while the state is the same.
+pub struct LastWalker<'a> {
+    /// The dwords of the command.
     dwords: Vec<u32>,
     prepared: Box<dyn Prepared + 'a>,
-    /// Without sums.
+    /// The statistics, without the counts of an execution.
     statistics: LaunchStatistics,
-    /// Work-items.
+    /// Number of work-items.
     invocations: u64,
 }
 
-impl Walked<'_> {
-    /// Is it the same command, with nothing in it that is read from elsewhere?
-    fn is_of(&self, packet: Packet<'_>) -> bool {
+impl LastWalker<'_> {
+    /// Whether it is for an equal command without indirect parameters.
+    fn is_for(&self, packet: Packet<'_>) -> bool {
         self.dwords == packet.dwords && !packet.is_set(walk::INDIRECT) && packet.get(walk::DATA_LENGTH) == 0
     }
 }
 
 impl<'a> Streamer<'a> {
-    /// Makes a walker ready; `None` when it has no work-groups.
-    fn prepare(&mut self, packet: Packet<'_>) -> Result<Option<Walked<'a>>, Fault> {
+    /// Prepares the launch of a walker; `None` when it has no work-groups.
+    fn prepare(&mut self, packet: Packet<'_>) -> Result<Option<LastWalker<'a>>, Fault> {
         let launch = self.launch(packet)?;
         let groups = launch.groups();
         if groups.contains(&0) {
@@ -183,7 +184,7 @@ impl<'a> Streamer<'a> {
         let lanes =
             (0..launch.threads_per_group()).map(|t| u64::from(launch.dispatch_mask(t).count_ones())).sum();
         let (kernel, simd_width, sum) = (launch.kernel, launch.simd_width, GroupStatistics::default());
-        Ok(Some(Walked {
+        Ok(Some(LastWalker {
             dwords: packet.dwords.to_vec(),
             prepared: self.gpu.executor.prepare(launch, self.memory, self.running)?,
             statistics: LaunchStatistics { kernel, simd_width, groups, sum },
@@ -193,7 +194,7 @@ impl<'a> Streamer<'a> {
 }
 
 impl Streamer<'_> {
-    /// Reads state relative to the Dynamic State Base Address.
+    /// Reads state relative to the Dynamic State Base Address; replaces the contents of `data`.
     fn read_dynamic(
         &mut self,
         command: &str,
@@ -208,7 +209,7 @@ impl Streamer<'_> {
         self.read_state(self.state.bases.dynamic.wrapping_add(offset), length, data)
     }
 
-    /// Reads state in place of what is in `data`.
+    /// Reads state; replaces the contents of `data`.
     fn read_state(&mut self, address: u64, length: u64, data: &mut Vec<u8>) -> Result<(), Fault> {
         let address = canonical(address);
         self.memory.check(address, length, Access::Read)?;
@@ -218,7 +219,7 @@ impl Streamer<'_> {
         Ok(())
     }
 
-    /// The launch that a GPGPU_WALKER command and the state before it describe.
+    /// The launch that a GPGPU_WALKER command and the current state describe.
     fn launch(&mut self, packet: Packet<'_>) -> Result<Launch, Fault> {
         if self.state.pipeline != Pipeline::Gpgpu {
             return Err(Fault::illegal("GPGPU_WALKER without PIPELINE_SELECT of the GPGPU pipeline"));
@@ -288,13 +289,14 @@ impl Streamer<'_> {
         Ok(launch)
     }
 
-    /// The number of threads of a work-group is said twice and limited by the hardware.
+    /// Checks the number of threads of a work-group, which walker and descriptor both contain and the
+    /// hardware limits, and the other fields of the descriptor.
     fn check_threads(&self, threads: [u32; 3], desc: Packet<'_>, state: &Vfe) -> Result<(), Fault> {
         let count: u32 = threads.iter().product();
-        let said = desc.get32(descriptor::THREADS);
-        if said != count {
+        let expected = desc.get32(descriptor::THREADS);
+        if expected != count {
             return Err(Fault::illegal(format!(
-                "GPGPU_WALKER dispatches {count} threads per work-group, the interface descriptor says {said}"
+                "GPGPU_WALKER dispatches {count} threads per work-group, the interface descriptor has {expected}"
             )));
         }
         let subslice = self.gpu.device.subslice_threads();
@@ -319,13 +321,13 @@ impl Streamer<'_> {
                 return Err(Fault::unsupported(name));
             }
         }
-        // Volume 2d leaves the descriptor's reserved bits at zero as the commands do.
+        // Reserved bits must be 0, as in commands (Volume 2d).
         if !self.gpu.settings.strict {
             return Ok(());
         }
-        let meanings = &DESCRIPTOR_MEANINGS[desc.generation.column()];
-        for (index, (dword, meaning)) in desc.dwords.iter().zip(meanings).enumerate() {
-            self.rule(dword & !meaning == 0, || {
+        let defined = &DESCRIPTOR_BITS[desc.generation.column()];
+        for (index, (dword, mask)) in desc.dwords.iter().zip(defined).enumerate() {
+            self.rule(dword & !mask == 0, || {
                 format!("interface descriptor: reserved bits of dword {index} are set (0x{dword:08x})")
             })?;
         }
@@ -343,10 +345,11 @@ impl Streamer<'_> {
         Ok(address)
     }
 
-    /// Cross-thread constants, per-thread constants and bytes of the latter for one thread.
+    /// Cross-thread constants, per-thread constants of all threads, and the number of bytes of the latter for
+    /// one thread.
     ///
-    /// They come from the walker's indirect data when it has some, else from the CURBE, in the same layout
-    /// (Volume 7, "GPGPU Thread Payload": cross-thread data first, then each thread's).
+    /// They are the walker's indirect data if it has any, else the CURBE, in the same layout (Volume 7,
+    /// "GPGPU Thread Payload": cross-thread data first, then that of each thread).
     fn constants(
         &mut self,
         packet: Packet<'_>,
@@ -395,7 +398,7 @@ impl Streamer<'_> {
                 "Shared Local Memory Size {code} is more than the device has"
             )));
         };
-        // Without its part of the L3 cache there is no memory behind it (Volume 2c, L3CNTLREG).
+        // Shared local memory is a part of the L3 cache, which has to be enabled (Volume 2c, L3CNTLREG).
         self.rule(size == 0 || self.state.registers.slm_enabled(desc.generation), || {
             let register = traits::of(desc.generation).slm_enable;
             format!("shared local memory is used while SLM Enable of L3CNTLREG (0x{register:x}) is 0")
@@ -403,18 +406,18 @@ impl Streamer<'_> {
         Ok(size)
     }
 
-    /// Scratch memory. The smallest size without a base stands for none.
+    /// Scratch memory; the smallest size without a base means none.
     fn scratch(&self, state: &Vfe) -> Result<Option<Scratch>, Fault> {
         let smallest = traits::of(self.gpu.device.generation).scratch_size(0);
         if state.scratch_base == 0 && state.scratch_per_thread == smallest {
             return Ok(None);
         }
         let device = self.gpu.device;
-        let numbers = match device.scratch_ids {
+        let thread_numbers = match device.scratch_ids {
             0 => state.max_threads,
             ids => device.slices * device.subslices * ids,
         };
-        let size = u64::from(numbers) * u64::from(state.scratch_per_thread);
+        let size = u64::from(thread_numbers) * u64::from(state.scratch_per_thread);
         self.rule(state.scratch_base + size <= 1 << 32, || {
             format!(
                 "scratch space at 0x{:x} is beyond the 32 bits of the thread's pointer",
@@ -422,9 +425,9 @@ impl Streamer<'_> {
             )
         })?;
         let address = canonical(self.state.bases.general.wrapping_add(state.scratch_base));
-        // Every hardware thread has its part, whether it will run or not. But there may be nothing: Intel's
-        // driver leaves the state of an earlier launch where it is, without the memory, when a kernel uses
-        // none.
+        // Every hardware thread has its part, whether it will run or not. The memory may be missing as a
+        // whole: Intel's driver keeps the state of an earlier launch, without its memory, for a kernel that
+        // uses no scratch.
         if self.memory.check(address, 1, Access::Write).is_ok() {
             self.memory.check(address, size, Access::Write)?;
         }

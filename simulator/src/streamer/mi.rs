@@ -13,7 +13,7 @@ use crate::clock;
 use gencl_eu::fault::{Fault, Reason};
 use gencl_eu::memory::canonical;
 
-/// For commands that change nothing that a program could see.
+/// Executes a command without an effect that a program could observe.
 pub fn no_effect(_: &mut Streamer<'_>, _: Packet<'_>) -> Result<Flow, Fault> {
     Ok(Flow::Next)
 }
@@ -61,7 +61,7 @@ pub fn store_data_imm(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result
     }
     let address = canonical(packet.address(store::ADDRESS));
     let data = packet.get(store::DATA);
-    // Before Gen8 the length alone says it.
+    // Before Gen8, the size follows from the length alone.
     let qword = packet.dwords.len() == 5;
     if packet.has(store::STORE_QWORD) && packet.is_set(store::STORE_QWORD) != qword {
         return Err(Fault::illegal("MI_STORE_DATA_IMM: Store Qword and DWord Length disagree"));

@@ -1,10 +1,10 @@
 //! The command streamer: reads a batch and executes its commands one after the other.
 //!
 //! Written from the Broadwell and Skylake manuals (Volume 2a "Command Reference: Instructions", Volume 7
-//! "3D-Media-GPGPU") and Mesa's `gen8.xml` and `gen9.xml`, not from what the runtime emits. Generations
-//! differ in tables only: where fields are (`layouts.rs`), how long commands are (`commands.rs`), what codes
-//! mean (`traits.rs`). Whatever is not understood stops the batch: an unknown command or register, a reserved
-//! bit that is set, state that is missing.
+//! "3D-Media-GPGPU") and Mesa's `gen8.xml` and `gen9.xml`, independently of what the runtime emits.
+//! Generations differ in tables only: positions of fields (`layouts.rs`), lengths of commands
+//! (`commands.rs`), meanings of codes (`traits.rs`). An unknown command or register, a reserved bit that is
+//! set, or missing state stops the batch with a fault.
 
 mod command;
 mod commands;
@@ -41,21 +41,21 @@ pub struct Streamer<'a> {
     gpu: &'a Gpu,
     memory: &'a Arc<AddressSpace>,
     running: &'a Arc<Running>,
-    /// State of the context, which lives from batch to batch.
+    /// State of the context, which persists from batch to batch.
     state: &'a mut ContextState,
     engine: Engine,
     cursor: Cursor,
-    /// Memory for state that is read.
+    /// Buffer for state that is read, reused.
     read: Vec<u8>,
-    /// Where a second-level batch returns to: the address, and where that batch began.
+    /// Where a second-level batch returns to: the address, and the start of that batch.
     caller: Option<(u64, u64)>,
-    /// The last walker, if nothing has changed the state since.
-    walked: Option<media::Walked<'a>>,
-    /// PIPE_CONTROLs since the last that stalled, which the kernel sends between batches.
+    /// The last walker, if no command has changed the state since.
+    last_walker: Option<media::LastWalker<'a>>,
+    /// Number of PIPE_CONTROLs since the last one that stalled; the kernel emits one between batches.
     unstalled: u32,
 }
 
-/// Commands between two looks at the cancel flag.
+/// Number of commands after which the cancel flag is checked.
 const CANCEL_INTERVAL: u32 = 64;
 
 impl<'a> Streamer<'a> {
@@ -68,7 +68,18 @@ impl<'a> Streamer<'a> {
         engine: Engine,
     ) -> Streamer<'a> {
         let (cursor, read, caller) = (Cursor::default(), Vec::new(), None);
-        Streamer { gpu, memory, running, state, engine, cursor, read, caller, walked: None, unstalled: 0 }
+        Streamer {
+            gpu,
+            memory,
+            running,
+            state,
+            engine,
+            cursor,
+            read,
+            caller,
+            last_walker: None,
+            unstalled: 0,
+        }
     }
 
     /// Executes the batch at a GPU address up to its end.
@@ -107,7 +118,7 @@ impl<'a> Streamer<'a> {
         }
     }
 
-    /// Reads the command at an address into `dwords` and finds the number of its row.
+    /// Reads the command at an address into `dwords`, and returns the index of its row.
     fn fetch(&mut self, at: u64, dwords: &mut Vec<u32>) -> Result<usize, Fault> {
         let header = self.fetch_dword(at)?;
         let generation = self.gpu.device.generation;
@@ -141,37 +152,38 @@ impl<'a> Streamer<'a> {
 
     fn execute(&mut self, row: usize, packet: Packet<'_>) -> Result<Flow, Fault> {
         let command = &COMMANDS[row];
-        let here = match command.engines {
+        let exists = match command.engines {
             Engines::All => true,
             Engines::Render => self.engine == Engine::Render,
             Engines::NotRender => self.engine != Engine::Render,
         };
-        if !here {
+        if !exists {
             return Err(Fault::illegal(format!("{} does not exist on this engine", command.name)));
         }
-        command.check_reserved(packet, &MEANINGS[row][packet.generation.column()])?;
+        command.check_reserved(packet, &DEFINED_BITS[row][packet.generation.column()])?;
         tracing::trace!("{} {:x?}", command.name, packet.dwords);
         if !command.keeps_state {
-            self.walked = None;
+            self.last_walker = None;
         }
         (command.run)(self, packet)
     }
 
-    /// A rule of strict mode: what breaks it is undefined on hardware.
-    fn rule(&self, kept: bool, text: impl FnOnce() -> String) -> Result<(), Fault> {
-        if kept || !self.gpu.settings.strict {
+    /// A rule of strict mode, whose violation is undefined on hardware: a fault with `text` unless it
+    /// `holds`.
+    fn rule(&self, holds: bool, text: impl FnOnce() -> String) -> Result<(), Fault> {
+        if holds || !self.gpu.settings.strict {
             return Ok(());
         }
         Err(Fault::illegal(text()))
     }
 }
 
-/// The bits with a meaning of each row, in each generation.
-static MEANINGS: LazyLock<Vec<[Vec<u32>; COLUMNS]>> = LazyLock::new(|| {
-    COMMANDS.iter().map(|row| Generation::ALL.map(|generation| row.meanings(generation))).collect()
+/// [`Command::defined_bits`] of each row, in each generation.
+static DEFINED_BITS: LazyLock<Vec<[Vec<u32>; COLUMNS]>> = LazyLock::new(|| {
+    COMMANDS.iter().map(|row| Generation::ALL.map(|generation| row.defined_bits(generation))).collect()
 });
 
-/// Adds a command's place to a fault.
+/// Adds the position of a command to a fault.
 fn placed(mut fault: Fault, command: Option<&Command>, begin: u64, at: u64) -> Fault {
     fault.command = command.map(|c| c.name);
     fault.batch_address = Some(at);
@@ -179,7 +191,7 @@ fn placed(mut fault: Fault, command: Option<&Command>, begin: u64, at: u64) -> F
     fault
 }
 
-/// Commands that name memory of the global GTT are for the kernel only.
+/// Refuses addresses in the global GTT, which only the kernel may use.
 fn not_global(global: bool) -> Result<(), Fault> {
     if global {
         return Err(Fault::illegal("the global GTT is not accessible to user batches"));

@@ -1,8 +1,8 @@
-//! Commands that are not simulated, so that a batch with one of them fails by its name.
+//! Names of commands that are not simulated, for the faults of batches that contain them.
 
 use super::command::{MI_MASK, RENDER_MASK};
 
-/// Opcode bits of the first dword and the name. Source: Mesa's `gen9.xml`; the blitter's from the Skylake
+/// Opcode bits of the first dword, and the name. Source: Mesa's `gen9.xml`; for the blitter the Skylake
 /// manual, Volume 2a, "Blitter Engine Command Reference".
 #[rustfmt::skip]
 const NAMES: &[(u32, &str)] = &[

@@ -1,7 +1,7 @@
-//! PIPE_CONTROL: flushes, stalls and writes behind them.
+//! PIPE_CONTROL: flushes, stalls and post-sync operations.
 //!
-//! Launches are done when GPGPU_WALKER has been executed and there are no caches, so flushes and
-//! invalidations change nothing here; what the manual demands of them is checked all the same.
+//! Launches have ended when GPGPU_WALKER has been executed, and there are no caches, so flushes and
+//! invalidations have no effect; the manual's rules about them are checked nevertheless.
 
 use std::sync::LazyLock;
 
@@ -16,22 +16,22 @@ use crate::clock;
 use gencl_eu::fault::Fault;
 use gencl_eu::memory::canonical;
 
-/// A rule about a field that is not 0.
+/// A rule about a field, which applies when the field is not 0.
 struct Rule {
     field: Field,
     /// Only while the GPGPU pipeline is selected.
     gpgpu: bool,
-    /// Generations that have it.
+    /// Generations that have the rule.
     generations: Generations,
     needs: Need,
 }
 
-/// What a field needs.
+/// What a rule requires of the command.
 #[derive(Clone, Copy)]
 enum Need {
     /// Command Streamer Stall Enable in the same command.
     Stall,
-    /// The same, or one in a command after the last walker.
+    /// The same, or a stalling PIPE_CONTROL after the last walker.
     StallBefore,
     /// A Post Sync Operation.
     Write,
@@ -41,7 +41,7 @@ enum Need {
     Company,
     /// Neither Render Target Cache Flush nor Depth Cache Flush in the same command.
     NoFlush,
-    /// It must not be used.
+    /// The field must be 0.
     Never,
 }
 
@@ -49,7 +49,7 @@ const COMPANY: &[Field] =
     &[pc::TARGET_FLUSH, pc::DEPTH_FLUSH, pc::SCOREBOARD_STALL, pc::DEPTH_STALL, pc::POST_SYNC, pc::DC_FLUSH];
 
 impl Need {
-    /// Bits of dword 1 of which one must be set, and bits of which none may be.
+    /// Two masks of dword 1: bits of which at least one must be set, and bits of which none may be set.
     fn bits(self, generation: Generation) -> (u32, u32) {
         let of = |fields: &[Field]| bits_of(fields, generation, 1);
         let post_sync = of(&[pc::POST_SYNC]);
@@ -123,22 +123,22 @@ const RULES: &[Rule] = &[
     gpgpu(pc::POST_SYNC, FROM_9, Need::StallBefore),
 ];
 
-/// A rule as bits of dword 1, where all its fields are.
-struct Bits {
+/// A rule as masks of dword 1, which has all its fields.
+struct RuleMasks {
     rule: &'static Rule,
     field: u32,
     any: u32,
     none: u32,
 }
 
-impl Bits {
-    fn new(rule: &'static Rule, generation: Generation) -> Bits {
+impl RuleMasks {
+    fn new(rule: &'static Rule, generation: Generation) -> RuleMasks {
         let (any, none) = rule.needs.bits(generation);
-        Bits { rule, field: rule.field.mask(generation, 1), any, none }
+        RuleMasks { rule, field: rule.field.mask(generation, 1), any, none }
     }
 
-    /// Is the rule kept by a command of this pipeline?
-    fn is_kept(&self, dword: u32, gpgpu: bool, threads_active: bool) -> bool {
+    /// Whether a command in the selected pipeline meets the rule.
+    fn is_met(&self, dword: u32, gpgpu: bool, threads_active: bool) -> bool {
         dword & self.field == 0
             || dword & self.any != 0 && dword & self.none == 0
             || self.rule.gpgpu && !gpgpu
@@ -147,14 +147,15 @@ impl Bits {
 }
 
 /// The rules of each generation.
-static RULES_OF: LazyLock<[Vec<Bits>; COLUMNS]> = LazyLock::new(|| {
+static RULES_OF: LazyLock<[Vec<RuleMasks>; COLUMNS]> = LazyLock::new(|| {
     Generation::ALL.map(|generation| {
         let rules = RULES.iter().filter(|rule| rule.generations.has(generation));
-        rules.map(|rule| Bits::new(rule, generation)).collect()
+        rules.map(|rule| RuleMasks::new(rule, generation)).collect()
     })
 });
 
-/// Invalidations of read-only caches: commands with nothing else do not count for [`STALL_EVERY_FOURTH`].
+/// Invalidations of read-only caches: commands with these flags alone do not count for
+/// [`STALL_EVERY_FOURTH`].
 const INVALIDATIONS: &[Field] = &[
     pc::STATE_INVALIDATE,
     pc::CONSTANT_INVALIDATE,
@@ -163,11 +164,11 @@ const INVALIDATIONS: &[Field] = &[
     pc::INSTRUCTION_INVALIDATE,
 ];
 
-/// Every fourth command stalls (WaCsStallAtEveryFourthPipecontrol, as Mesa's `crocus_emit_raw_pipe_control`
-/// quotes it).
+/// Generations on which every fourth command must stall (WaCsStallAtEveryFourthPipecontrol, quoted by Mesa's
+/// `crocus_emit_raw_pipe_control`).
 const STALL_EVERY_FOURTH: Generations = ONLY_7;
 
-/// Counts commands without a stall.
+/// Counts commands without a stall, for [`STALL_EVERY_FOURTH`].
 fn count(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<(), Fault> {
     if packet.is_set(pc::CS_STALL) {
         streamer.unstalled = 0;
@@ -175,16 +176,16 @@ fn count(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<(), Fault> {
     }
     let flags = packet.dwords[1] & !bits_of(INVALIDATIONS, packet.generation, 1);
     streamer.unstalled += u32::from(flags != 0);
-    let kept = streamer.unstalled < 4 || !STALL_EVERY_FOURTH.has(packet.generation);
-    streamer.rule(kept, || "PIPE_CONTROL: the fourth in a row without Command Streamer Stall Enable".into())
+    let holds = streamer.unstalled < 4 || !STALL_EVERY_FOURTH.has(packet.generation);
+    streamer.rule(holds, || "PIPE_CONTROL: the fourth in a row without Command Streamer Stall Enable".into())
 }
 
 pub fn pipe_control(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
     count(streamer, packet)?;
     let gpgpu = streamer.state.pipeline == Pipeline::Gpgpu;
     let rules = if streamer.gpu.settings.strict { &RULES_OF[packet.generation.column()][..] } else { &[] };
-    let is_kept = |bits: &&Bits| bits.is_kept(packet.dwords[1], gpgpu, streamer.state.threads_active);
-    if let Some(Bits { rule, .. }) = rules.iter().find(|bits| !is_kept(bits)) {
+    let is_met = |masks: &&RuleMasks| masks.is_met(packet.dwords[1], gpgpu, streamer.state.threads_active);
+    if let Some(RuleMasks { rule, .. }) = rules.iter().find(|masks| !is_met(masks)) {
         let pipeline = if rule.gpgpu { " in GPGPU mode" } else { "" };
         let text = format!("PIPE_CONTROL: {} {}{pipeline}", rule.field.name, rule.needs.text());
         return Err(Fault::illegal(text));

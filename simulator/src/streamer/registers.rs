@@ -1,4 +1,4 @@
-//! Registers that batches may read and write, and the commands that do.
+//! MMIO registers that batches may read and write, and the commands for that.
 
 use gencl_isa::Generation::{self, Gen7, Gen8, Gen9, Gen75};
 
@@ -15,19 +15,18 @@ use gencl_eu::device::Device;
 use gencl_eu::fault::Fault;
 use gencl_eu::memory::canonical;
 
-/// What a register does with a value that is written.
+/// How a register behaves when it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Keeps it.
+    /// Stores the value.
     Plain,
-    /// Keeps it; it may only be written when no thread is running.
+    /// Stores the value; may only be written when no thread is running.
     Stalled,
-    /// Keeps the low bits whose mask bits, 16 higher, are set.
+    /// Stores the low bits whose mask bits, 16 higher, are set.
     Masked,
     /// Cannot be written.
     ReadOnly,
-    /// The kernel's: what a user's batch writes is dropped (Volume 3 "GPU Overview", "User Mode Privileged
-    /// Commands").
+    /// Writes of user batches are dropped (Volume 3 "GPU Overview", "User Mode Privileged Commands").
     Privileged,
 }
 
@@ -36,7 +35,7 @@ struct Row {
     name: &'static str,
     offset: u32,
     count: u32,
-    /// By generation; `None` where there is no such register.
+    /// In each generation; `None` where it does not exist.
     kinds: [Option<Kind>; COLUMNS],
 }
 
@@ -75,19 +74,19 @@ const fn only(generation: Generation, kind: Kind) -> [Option<Kind>; COLUMNS] {
     kinds
 }
 
-/// The engine's registers: offsets on the render engine; the blitter has those below 0x2800 at 0x20000 more.
+/// The registers of an engine, at their offsets on the render engine. On the blitter, those below 0x2800 are
+/// at 0x20000 more.
 ///
-/// Offsets: the manuals' Volume 2c "Command Reference: Registers", and Mesa's `gen7.xml` to `gen9.xml`. Those
-/// that can be written are the ones that unprivileged batches may write: the list in Volume 2a,
-/// MI_LOAD_REGISTER_IMM, and the white list of i915 (`intel_workarounds.c`), which has registers for Gen9
-/// only; for Gen7 and Gen7.5 those of its command parser (`gen7_render_regs`, `hsw_render_regs` in
-/// `i915_cmd_parser.c`).
+/// Offsets: the manuals' Volume 2c "Command Reference: Registers", and Mesa's `gen7.xml` to `gen9.xml`.
+/// Writable are those that unprivileged batches may write: the list in Volume 2a, MI_LOAD_REGISTER_IMM, and
+/// i915's whitelist (`intel_workarounds.c`), which has registers for Gen9 only; for Gen7 and Gen7.5 those of
+/// its command parser (`gen7_render_regs`, `hsw_render_regs` in `i915_cmd_parser.c`).
 #[rustfmt::skip]
 const REGISTERS: &[Row] = &[
     row("CS_DEBUG_MODE2",             0x20d8, 1,  from(Gen9, Kind::Masked)),
     row("MI_PREDICATE_RESULT_2",      0x2214, 1,  from(Gen75, Kind::ReadOnly)),
-    // Where preemption is allowed; the name is ours. Intel's driver writes it (`preemption_gen8.cpp`); no
-    // source says that a user's batch may.
+    // Controls preemption; the name is ours. Intel's driver writes it (`preemption_gen8.cpp`); no source says
+    // that a user batch may.
     row("GPGPU_PREEMPTION",           0x2248, 1,  only(Gen8, Kind::Privileged)),
     row("CS_INVOCATION_COUNT",        0x2290, 2,  all(Kind::Plain)),
     row("TIMESTAMP",                  0x2358, 2,  all(Kind::ReadOnly)),
@@ -98,7 +97,7 @@ const REGISTERS: &[Row] = &[
     row("MI_PREDICATE_DATA",          0x2410, 2,  all(Kind::Plain)),
     row("MI_PREDICATE_RESULT",        0x2418, 1,  all(Kind::Plain)),
     row("MI_PREDICATE_RESULT_1",      0x241c, 1,  from(Gen75, Kind::Plain)),
-    // Of draws, which are not simulated. Mesa loads them in order to wait for memory
+    // Parameters of draws, which are not simulated. Mesa loads one in order to wait for memory
     // (`crocus_emit_end_of_pipe_sync`).
     row("3DPRIM_START_VERTEX",        0x2430, 5,  all(Kind::Plain)),
     row("GPGPU_DISPATCHDIMX",         0x2500, 1,  all(Kind::Plain)),
@@ -111,7 +110,7 @@ const REGISTERS: &[Row] = &[
     row("GT_MODE",                    0x7008, 1,  all(Kind::Masked)),
     row("L3CNTLREG",                  0x7034, 1,  from(Gen8, Kind::Plain)),
     row("HDC_CHICKEN1",               0x7304, 1,  from(Gen9, Kind::Masked)),
-    // i915 lets it be written on Gemini Lake, whose barriers it tunes (`glk_whitelist_build`).
+    // Whitelisted by i915 on Gemini Lake, for its barrier mode (`glk_whitelist_build`).
     row("SLICE_COMMON_ECO_CHICKEN1",  0x731c, 1,  from(Gen9, Kind::Masked)),
     row("L3SQCREG1",                  0xb010, 1,  until75(Kind::Stalled)),
     row("L3CNTLREG2",                 0xb020, 1,  until75(Kind::Stalled)),
@@ -124,9 +123,9 @@ const REGISTERS: &[Row] = &[
     row("EU_ARBITRATION",             0xe404, 1,  from(Gen8, Kind::Privileged)),
 ];
 
-/// Offsets from here on belong to the whole render engine, not to a command streamer.
+/// End of a command streamer's registers; later ones belong to the whole render engine.
 const STREAMER_END: u32 = 0x2800;
-/// How much further the blitter's command streamer has its registers.
+/// Offset of the blitter's command streamer registers from those of the render engine.
 const BLITTER: u32 = 0x2_0000;
 
 const TIMESTAMP: u32 = 0x2358;
@@ -142,9 +141,9 @@ const GPR: u32 = 0x2600;
 /// The values of the table's registers.
 #[derive(Clone, Debug)]
 pub struct Registers {
-    /// Each row's values one after the other.
+    /// The values of all rows, one after the other.
     values: Vec<u32>,
-    /// When the batch began that runs now, in ticks of the clock.
+    /// The timestamp at which the running batch began.
     resumed: u64,
 }
 
@@ -152,13 +151,13 @@ impl Default for Registers {
     fn default() -> Registers {
         let count: u32 = REGISTERS.iter().map(|row| row.count).sum();
         let mut registers = Registers { values: vec![0; count as usize], resumed: 0 };
-        // Volume 2c: bit 0 is the result of the last MI_PREDICATE; without one, commands execute.
+        // Volume 2c: bit 0 is the result of the last MI_PREDICATE; initially, predicated commands execute.
         registers.set(PREDICATE_RESULT, 1);
         registers
     }
 }
 
-/// The row of an offset, and where its value is.
+/// The row of an offset, and the index of its value.
 fn find(offset: u32) -> Option<(&'static Row, usize)> {
     let mut first = 0;
     for row in REGISTERS {
@@ -179,12 +178,12 @@ fn find_on(device: &Device, offset: u32) -> Result<(&'static Row, Kind, usize), 
 }
 
 impl Registers {
-    /// A register of the table as it is.
+    /// The stored value of a register of the table.
     fn get(&self, offset: u32) -> u32 {
         find(offset).map_or(0, |(_, index)| self.values[index])
     }
 
-    /// Two registers of a row.
+    /// The stored values of two registers of a row, low dword first.
     fn get64(&self, offset: u32) -> u64 {
         find(offset).map_or(0, |(_, low)| u64::from(self.values[low]) | u64::from(self.values[low + 1]) << 32)
     }
@@ -201,7 +200,7 @@ impl Registers {
         }
     }
 
-    /// The result of the last MI_PREDICATE: do predicated commands execute?
+    /// The result of the last MI_PREDICATE: whether predicated commands are executed.
     pub fn predicate(&self) -> bool {
         self.get(PREDICATE_RESULT) & 1 != 0
     }
@@ -211,12 +210,12 @@ impl Registers {
         [0, 4, 8].map(|offset| self.get(DISPATCH_DIM + offset))
     }
 
-    /// Is a part of the L3 cache set apart as shared local memory?
+    /// Whether a part of the L3 cache is configured as shared local memory.
     pub fn slm_enabled(&self, generation: Generation) -> bool {
         self.get(traits::of(generation).slm_enable) & 1 != 0
     }
 
-    /// Counts executed lanes as CS_INVOCATION_COUNT does.
+    /// Adds executed work-items to CS_INVOCATION_COUNT.
     pub fn add_invocations(&mut self, count: u64) {
         self.set64(CS_INVOCATION_COUNT, self.get64(CS_INVOCATION_COUNT).wrapping_add(count));
     }
@@ -226,17 +225,17 @@ impl Registers {
         self.get64(GPR + 8 * index)
     }
 
-    /// See [`Registers::gpr`].
+    /// Sets a general purpose register, 0 to 15.
     pub fn set_gpr(&mut self, index: u32, value: u64) {
         self.set64(GPR + 8 * index, value);
     }
 
-    /// A batch of the context begins: the context's own time goes on.
+    /// Starts the context's clock, when a batch begins.
     pub fn resume(&mut self, device: &Device) {
         self.resumed = clock::timestamp(device);
     }
 
-    /// The batch is over: the context's own time stands still.
+    /// Stops the context's clock, when the batch has ended.
     pub fn suspend(&mut self, device: &Device) {
         self.set(CTX_TIMESTAMP, self.context_time(device));
     }
@@ -247,7 +246,7 @@ impl Registers {
         self.get(CTX_TIMESTAMP).wrapping_add(now as u32)
     }
 
-    /// Reads as a command does. The offset is the render engine's.
+    /// Reads a register for a command, by its offset on the render engine.
     fn read(&self, device: &Device, offset: u32) -> Result<u32, Fault> {
         let (_, _, index) = find_on(device, offset)?;
         Ok(match offset {
@@ -258,7 +257,7 @@ impl Registers {
         })
     }
 
-    /// Writes as a command does.
+    /// Writes a register for a command, by its offset on the render engine.
     fn write(&mut self, device: &Device, offset: u32, value: u32) -> Result<(), Fault> {
         let (row, kind, index) = find_on(device, offset)?;
         match kind {
@@ -281,7 +280,7 @@ fn unknown(offset: u32) -> Fault {
 }
 
 impl Streamer<'_> {
-    /// The render engine's offset of a register that this engine's commands name.
+    /// Converts a register offset of this engine to that of the render engine.
     fn register(&self, offset: u64) -> Result<u32, Fault> {
         let offset = offset as u32;
         if self.engine == gencl_i915::Engine::Render {
@@ -299,7 +298,8 @@ impl Streamer<'_> {
 
     fn write_register(&mut self, offset: u64, value: u32) -> Result<(), Fault> {
         let offset = self.register(offset)?;
-        // The L3 cache is divided anew only after all that uses it (Mesa, `setup_l3_config` of crocus).
+        // The L3 cache is partitioned again only after all its users have ended (Mesa, `setup_l3_config` of
+        // crocus).
         let (row, kind, _) = find_on(self.gpu.device, offset)?;
         self.rule(kind != Kind::Stalled || !self.state.threads_active, || {
             format!("{} is written while threads of a GPGPU_WALKER may be running: PIPE_CONTROL with Command Streamer Stall Enable must come before", row.name)
@@ -352,8 +352,8 @@ pub fn predicate(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow
         2 => a == b,
         _ => a.wrapping_sub(b) == registers.get64(PREDICATE_DATA),
     };
-    // Volume 2a, MI_PREDICATE: the load operation takes the comparison or its inverse, the combine operation
-    // joins it with the result so far.
+    // Volume 2a, MI_PREDICATE: the load operation selects the comparison's result or its inverse, the combine
+    // operation combines it with the current result.
     let loaded = match packet.get(predicate_fields::LOAD) {
         0 => return Ok(Flow::Next),
         2 => compared,

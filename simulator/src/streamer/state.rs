@@ -1,4 +1,4 @@
-//! The context's state: what commands set up for later commands, and base addresses.
+//! The state of a hardware context, and the commands that set base addresses and the pipeline.
 
 use gencl_isa::Generation;
 
@@ -11,7 +11,7 @@ use gencl_eu::dispatch::Bases;
 use gencl_eu::fault::Fault;
 use gencl_eu::memory::canonical;
 
-/// Which pipeline commands go to.
+/// The pipeline that PIPELINE_SELECT has selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Pipeline {
     /// 3D, as after a reset.
@@ -23,24 +23,24 @@ pub enum Pipeline {
     Gpgpu,
 }
 
-/// MEDIA_VFE_STATE as it was last given.
+/// The state of the last MEDIA_VFE_STATE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vfe {
-    /// Scratch space relative to the General State Base Address.
+    /// Address of scratch space, relative to the General State Base Address.
     pub scratch_base: u64,
-    /// The code for the scratch bytes of each thread.
+    /// The encoded size of scratch space per thread.
     pub scratch_code: u32,
-    /// Scratch bytes for each thread.
+    /// Bytes of scratch space per thread.
     pub scratch_per_thread: u32,
-    /// Threads that may run at once.
+    /// Maximum number of threads that run at the same time.
     pub max_threads: u32,
-    /// Bytes set apart for CURBE data.
+    /// Bytes allocated for CURBE data.
     pub curbe_size: u32,
-    /// GPGPU work may follow: GPGPU Mode, where there is such a bit.
+    /// Whether GPGPU_WALKER may follow: GPGPU Mode, where that bit exists.
     pub gpgpu: bool,
 }
 
-/// Sizes of the buffers that the base addresses begin, in bytes; or where they end.
+/// Limits of the regions at the base addresses: sizes in bytes, or upper bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Sizes {
     /// See [`Bases`].
@@ -53,7 +53,7 @@ pub struct Sizes {
     pub instruction: u64,
 }
 
-/// State of a hardware context, which the context image of real hardware holds.
+/// State of a hardware context: on hardware, the context image.
 #[derive(Clone, Debug, Default)]
 pub struct ContextState {
     /// PIPELINE_SELECT
@@ -62,7 +62,7 @@ pub struct ContextState {
     pub bases: Bases,
     /// STATE_BASE_ADDRESS: sizes, from Gen8 on.
     pub sizes: Sizes,
-    /// STATE_BASE_ADDRESS: the addresses behind the last, 0 without limit, before Gen8.
+    /// STATE_BASE_ADDRESS: upper bounds, before Gen8; 0 means no limit.
     pub bounds: Sizes,
     /// MEDIA_VFE_STATE
     pub vfe: Option<Vfe>,
@@ -70,21 +70,21 @@ pub struct ContextState {
     pub curbe: Vec<u8>,
     /// MEDIA_INTERFACE_DESCRIPTOR_LOAD, 8 dwords each.
     pub descriptors: Vec<[u32; 8]>,
-    /// Threads may be running: a GPGPU_WALKER without a stalling PIPE_CONTROL after it.
+    /// Threads may be running: there was no stalling PIPE_CONTROL since the last GPGPU_WALKER.
     pub threads_active: bool,
-    /// As `threads_active`, but until a MEDIA_STATE_FLUSH too.
+    /// As `threads_active`, but MEDIA_STATE_FLUSH ends it, too.
     pub descriptors_in_use: bool,
     /// MMIO registers.
     pub registers: Registers,
 }
 
 impl ContextState {
-    /// Do the first `end` bytes from the Dynamic State Base Address lie within the limit?
+    /// Whether the first `end` bytes from the Dynamic State Base Address are within the limit.
     pub fn is_dynamic(&self, generation: Generation, end: u64) -> bool {
         is_within(generation, self.sizes.dynamic, self.bounds.dynamic, self.bases.dynamic, end)
     }
 
-    /// The same of the Instruction Base Address.
+    /// The same for the Instruction Base Address.
     pub fn is_instruction(&self, generation: Generation, end: u64) -> bool {
         is_within(generation, self.sizes.instruction, self.bounds.instruction, self.bases.instruction, end)
     }
@@ -97,7 +97,7 @@ fn is_within(generation: Generation, size: u64, bound: u64, base: u64, end: u64)
 }
 
 impl Streamer<'_> {
-    /// For commands that may only come when no thread uses the state that they change.
+    /// The rule of commands that may only be executed while no thread uses the state that they change.
     pub(super) fn rule_stalled(&self, command: &str) -> Result<(), Fault> {
         self.rule(!self.state.threads_active, || {
             format!("{command} needs a PIPE_CONTROL with Command Streamer Stall Enable after GPGPU_WALKER")
@@ -106,8 +106,7 @@ impl Streamer<'_> {
 }
 
 pub fn pipeline_select(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
-    // Where there are mask bits, bits are only written where theirs is set (Skylake, Volume 2a,
-    // PIPELINE_SELECT).
+    // Mask bits, where they exist, enable writing the bits below (Skylake, Volume 2a, PIPELINE_SELECT).
     if packet.has(select::MASK) {
         let mask = packet.get(select::MASK);
         streamer.rule(mask & 3 == 3, || {
@@ -162,7 +161,7 @@ pub fn base_address(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<F
     }
     for (modify, pages, target) in sizes {
         if packet.is_set(modify) {
-            // In pages; 0xfffff stands for no limit.
+            // In pages; 0xfffff means no limit.
             *target = match packet.get(pages) {
                 0xf_ffff => u64::MAX,
                 n => n << 12,
@@ -172,8 +171,8 @@ pub fn base_address(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<F
     Ok(Flow::Next)
 }
 
-/// The 3D pipeline's state has no effect on GPGPU work. Drivers send this one before they select the GPGPU
-/// pipeline, as Volume 2a, PIPELINE_SELECT, asks for.
+/// 3DSTATE_CC_STATE_POINTERS: state of the 3D pipeline has no effect on GPGPU work. Drivers emit this command
+/// before they select the GPGPU pipeline, as Volume 2a, PIPELINE_SELECT, requires.
 pub fn cc_state_pointers(_: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
     if packet.is_set(cc_state_pointers::VALID) {
         return Err(Fault::unsupported("3DSTATE_CC_STATE_POINTERS with a valid pointer"));

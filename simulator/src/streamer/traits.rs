@@ -1,32 +1,31 @@
-//! What codes of commands and structures mean where generations differ.
+//! Encodings and rules of commands and structures that differ between generations.
 
 use gencl_isa::Generation;
 
 use super::field::COLUMNS;
 
-/// What a generation's fixed functions have of their own.
+/// The properties of a generation's fixed functions.
 #[derive(Debug)]
 pub struct Traits {
-    /// "Shared Local Memory Size" of interface descriptors: codes and what they mean in KiB.
+    /// "Shared Local Memory Size" of interface descriptors: codes and their sizes in KiB.
     pub slm_sizes: &'static [(u32, u32)],
-    /// Scratch bytes of a thread for code 0 of MEDIA_VFE_STATE's "Per Thread Scratch Space", and how they
-    /// grow.
+    /// Encoding of MEDIA_VFE_STATE's "Per Thread Scratch Space".
     pub scratch: ScratchCode,
-    /// The register whose bit 0, SLM Enable, gives shared local memory its part of the L3 cache: L3CNTLREG2
-    /// before L3CNTLREG.
+    /// Offset of the register whose bit 0, SLM Enable, allocates a part of the L3 cache to shared local
+    /// memory: L3CNTLREG2 until Gen7.5, then L3CNTLREG.
     pub slm_enable: u32,
-    /// STATE_BASE_ADDRESS limits buffers by the address behind them, not by their size.
+    /// STATE_BASE_ADDRESS limits regions by upper bounds instead of sizes.
     pub upper_bounds: bool,
-    /// Launches need URB entries. Mesa gives none before Gen8 (`crocus_upload_compute_state`).
+    /// Launches need URB entries. Mesa allocates none before Gen8 (`crocus_upload_compute_state`).
     pub needs_urb_entries: bool,
 }
 
-/// How "Per Thread Scratch Space" counts.
+/// The encoding of "Per Thread Scratch Space".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScratchCode {
-    /// So many KiB more than the code says.
+    /// `code + 1` KiB.
     Linear,
-    /// So many KiB, doubled as often as the code says.
+    /// This many KiB times `2^code`.
     Doubled(u32),
 }
 
@@ -63,12 +62,12 @@ pub fn of(generation: Generation) -> &'static Traits {
 }
 
 impl Traits {
-    /// Bytes of shared local memory that a code stands for.
+    /// Bytes of shared local memory for a code.
     pub fn slm_size(&self, code: u32) -> Option<u32> {
         self.slm_sizes.iter().find(|(c, _)| *c == code).map(|(_, kib)| kib << 10)
     }
 
-    /// Bytes of scratch memory of a thread that a code stands for.
+    /// Bytes of scratch space per thread for a code.
     pub fn scratch_size(&self, code: u32) -> u32 {
         match self.scratch {
             ScratchCode::Linear => (code + 1) << 10,

@@ -1,11 +1,11 @@
-//! What translated code calls, and what that needs.
+//! The owner of the frame that translated code runs on, and the callbacks of that code.
 
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 use std::sync::Arc;
 
-use super::loader::Code;
+use super::loader::HostCode;
 use crate::running::Running;
 use gencl_eu::abi::{Frame, Window};
 use gencl_eu::device::Device;
@@ -16,50 +16,49 @@ use gencl_eu::memory::{AddressSpace, Cursor, PAGE_SIZE};
 use gencl_eu::thread::{FloatMode, Status, Thread};
 use gencl_eu::{self as eu, Context, Kernel};
 
-/// A launch and what it takes to execute it.
-pub struct Work {
+/// A launch with its kernel, its memory and its batch.
+pub struct LaunchContext {
     /// The kernel.
     pub kernel: Arc<Kernel>,
     /// The launch.
     pub launch: Launch,
     /// GPU memory.
     pub memory: Arc<AddressSpace>,
-    /// The batch.
+    /// Cancellation and progress of the batch.
     pub running: Arc<Running>,
 }
 
-/// A launch that is executed by translated code.
-pub struct Task {
-    /// Made for such launches of the kernel.
-    pub code: Arc<Code>,
+/// A launch that translated code executes.
+pub struct TranslatedLaunch {
+    /// A translation that is valid for the launch.
+    pub code: Arc<HostCode>,
     /// The launch.
-    pub work: Arc<Work>,
+    pub work: Arc<LaunchContext>,
 }
 
-/// A frame and what its callbacks need: they get the frame's address, which is the owner's.
+/// A frame and the state of its callbacks. These get the frame's address, which is also the owner's.
 #[repr(C)]
-pub struct Owner {
+pub struct FrameOwner {
     pub frame: Frame,
-    pub task: Option<Task>,
+    pub task: Option<TranslatedLaunch>,
     pub device: &'static Device,
     pub windows: Vec<Window>,
-    /// One for each register file.
+    /// The threads whose register files the frame has.
     pub threads: Vec<Thread>,
-    /// For each instruction.
+    /// Cursors of the interpreter, one per instruction.
     pub cursors: Vec<Cursor>,
-    /// What a callback failed with.
+    /// The fault of a callback.
     pub fault: Option<Fault>,
 }
 
-impl Owner {
-    /// Makes a window the buffer that has an address, if there is one. Windows that are still to be found
-    /// become the same: most messages of a kernel use few buffers, and one that uses another looks for its
-    /// own.
-    fn find(&mut self, window: u32, address: u64) -> Result<bool, Fault> {
-        let task = self.task.as_ref().ok_or_else(idle)?;
+impl FrameOwner {
+    /// Fills a window with the buffer that contains an address, if there is one. Empty windows are filled as
+    /// well: the messages of a kernel use few buffers, and a message whose guess was wrong looks its own up.
+    fn find_window(&mut self, window: u32, address: u64) -> Result<bool, Fault> {
+        let task = self.task.as_ref().ok_or_else(no_launch)?;
         let Some((start, size, host)) = task.work.memory.buffer(address) else { return Ok(false) };
-        let (skip, size) = part(size, address - start);
-        // SAFETY: the part begins within the buffer.
+        let (skip, size) = window_range(size, address - start);
+        // SAFETY: the range begins within the buffer.
         let host = unsafe { host.add(skip as usize) };
         let found = Window { start: start + skip, size, host };
         self.windows.iter_mut().filter(|window| window.size == 0).for_each(|window| *window = found);
@@ -67,14 +66,14 @@ impl Owner {
         Ok(true)
     }
 
-    /// Interprets one instruction.
-    fn execute(&mut self, number: u32, instruction: u32, active: u32) -> Result<(), Fault> {
-        let Owner { frame, task, device, threads, cursors, .. } = self;
-        let work = &*task.as_ref().ok_or_else(idle)?.work;
+    /// Interprets one instruction for thread `number` and the channels `active`.
+    fn interpret(&mut self, number: u32, instruction: u32, active: u32) -> Result<(), Fault> {
+        let FrameOwner { frame, task, device, threads, cursors, .. } = self;
+        let work = &*task.as_ref().ok_or_else(no_launch)?.work;
         let index = if threads.len() == 1 { 0 } else { number as usize };
         let thread = &mut threads[index];
         if thread.number != number {
-            // Threads that never stop are executed one after the other.
+            // Threads that never yield share one state, one after the other.
             thread.clear_accumulators();
         }
         thread.number = number;
@@ -82,13 +81,13 @@ impl Owner {
         thread.dispatch_mask = work.launch.dispatch_mask(number);
         thread.parked = 0;
         thread.ip = instruction as usize;
-        // What is read was written: that was proven before, but for this.
+        // The translated code has checked that registers were written before they are read, but for these.
         let [low, high] = mem::take(&mut frame.unwritten).map(u128::from);
         thread.written = !(low | high << 64);
         thread.status = Status::Ready;
         thread.float = FloatMode::of_control(dword(&thread.file, CONTROL));
-        // SAFETY: the frame's local memory is so many bytes of the runner's own, and translated code does not
-        // run now.
+        // SAFETY: `local` and `local_size` describe memory that the runner owns, and translated code, which
+        // also accesses it, is suspended in this call.
         let local = unsafe { slice::from_raw_parts_mut(frame.local, frame.local_size as usize) };
         let cancel = &work.running.cancel;
         let mut context =
@@ -100,9 +99,9 @@ impl Owner {
     }
 }
 
-/// The part of a buffer of `size` bytes that a window is, as its first byte and bytes: one that contains
-/// `offset` and as much as possible on both sides.
-fn part(size: u64, offset: u64) -> (u64, u64) {
+/// The part of a buffer of `size` bytes that a window covers, as its first byte and size: it contains
+/// `offset`, and extends as far as possible to both sides.
+fn window_range(size: u64, offset: u64) -> (u64, u64) {
     if size <= Window::MAX_SIZE {
         return (0, size);
     }
@@ -111,17 +110,20 @@ fn part(size: u64, offset: u64) -> (u64, u64) {
     (first, Window::MAX_SIZE)
 }
 
-fn idle() -> Fault {
+fn no_launch() -> Fault {
     Fault::unsupported("translated code that runs without a launch")
 }
 
-/// Calls a method of a frame's owner. What it fails with stays there.
+/// Calls a function with a frame's owner, and stores its fault there.
 ///
 /// # Safety
-/// `frame` is that of an [`Owner`] that nobody else refers to.
-unsafe fn with_owner<T>(frame: *mut Frame, act: impl FnOnce(&mut Owner) -> Result<T, Fault>) -> Option<T> {
-    // SAFETY: an owner begins with its frame, and is ours by the caller's word.
-    let owner = unsafe { &mut *frame.cast::<Owner>() };
+/// `frame` belongs to a [`FrameOwner`] without other references.
+unsafe fn with_owner<T>(
+    frame: *mut Frame,
+    act: impl FnOnce(&mut FrameOwner) -> Result<T, Fault>,
+) -> Option<T> {
+    // SAFETY: an owner begins with its frame; the caller guarantees exclusive access to it.
+    let owner = unsafe { &mut *frame.cast::<FrameOwner>() };
     let result = catch_unwind(AssertUnwindSafe(|| act(owner)));
     match result.unwrap_or_else(|panic| Err(Fault::internal(&*panic))) {
         Ok(value) => Some(value),
@@ -132,36 +134,36 @@ unsafe fn with_owner<T>(frame: *mut Frame, act: impl FnOnce(&mut Owner) -> Resul
     }
 }
 
-/// [`Frame::find`]
+/// [`Frame::find_window`]
 ///
 /// # Safety
 /// As [`with_owner`].
-pub unsafe extern "C" fn find(frame: *mut Frame, window: u32, address: u64) -> u32 {
+pub unsafe extern "C" fn find_window(frame: *mut Frame, window: u32, address: u64) -> u32 {
     // SAFETY: the caller gives the frame of an owner that nobody else refers to.
-    let found = unsafe { with_owner(frame, |owner| owner.find(window, address)) };
+    let found = unsafe { with_owner(frame, |owner| owner.find_window(window, address)) };
     u32::from(found.unwrap_or(false))
 }
 
-/// [`Frame::execute`]
+/// [`Frame::interpret`]
 ///
 /// # Safety
 /// As [`with_owner`].
-pub unsafe extern "C" fn execute(frame: *mut Frame, thread: u32, instruction: u32, active: u32) -> u32 {
+pub unsafe extern "C" fn interpret(frame: *mut Frame, thread: u32, instruction: u32, active: u32) -> u32 {
     // SAFETY: the caller gives the frame of an owner that nobody else refers to.
-    let done = unsafe { with_owner(frame, |owner| owner.execute(thread, instruction, active)) };
+    let done = unsafe { with_owner(frame, |owner| owner.interpret(thread, instruction, active)) };
     u32::from(done.is_none())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Window, part};
+    use super::{Window, window_range};
 
     #[test]
     fn windows_of_large_buffers_are_parts() {
         const MAX: u64 = Window::MAX_SIZE;
-        assert_eq!(part(MAX, MAX - 1), (0, MAX));
-        assert_eq!(part(4 * MAX, 5), (0, MAX));
-        assert_eq!(part(4 * MAX, 2 * MAX + 5), (2 * MAX - MAX / 2, MAX));
-        assert_eq!(part(4 * MAX, 4 * MAX - 1), (3 * MAX, MAX));
+        assert_eq!(window_range(MAX, MAX - 1), (0, MAX));
+        assert_eq!(window_range(4 * MAX, 5), (0, MAX));
+        assert_eq!(window_range(4 * MAX, 2 * MAX + 5), (2 * MAX - MAX / 2, MAX));
+        assert_eq!(window_range(4 * MAX, 4 * MAX - 1), (3 * MAX, MAX));
     }
 }

@@ -1,8 +1,7 @@
-//! The engine that executes kernels as host machine code.
+//! Executes kernels as host machine code.
 //!
-//! A [`gencl_eu::abi::TranslationSource`] makes the code, in another process; [`loader`] brings it into
-//! memory, and a [`runner::Runner`] executes work-groups with it. `docs/simulator.md`, "The engine", tells
-//! how.
+//! A [`gencl_eu::abi::TranslationSource`] generates the code, in another process; [`loader`] loads it, and a
+//! [`runner::Runner`] executes work-groups with it. See `docs/simulator.md`, "The engine".
 
 mod frame;
 pub mod loader;
@@ -11,5 +10,5 @@ pub mod source;
 mod translations;
 mod variant;
 
-pub use runner::{Runner, Task, Work};
-pub use translations::{Choice, Translations};
+pub use runner::{LaunchContext, Runner, TranslatedLaunch};
+pub use translations::{TranslationChoice, Translations};

@@ -1,12 +1,12 @@
-//! Executing work-groups with translated code.
+//! Executes work-groups with translated code.
 
 use std::ptr;
 use std::sync::Arc;
 
-use super::frame::{Owner, execute, find};
-pub use super::frame::{Task, Work};
-use super::loader::{Code, Entry, Thread as ThreadEntry};
-use gencl_eu::abi::{FAULT, Frame, TURN, Window};
+use super::frame::{FrameOwner, find_window, interpret};
+pub use super::frame::{LaunchContext, TranslatedLaunch};
+use super::loader::{EntryPoint, HostCode, ThreadFunction};
+use gencl_eu::abi::{FAULT, Frame, Window, YIELD};
 use gencl_eu::device::Device;
 use gencl_eu::dispatch::{GRF_SIZE, GroupStatistics, HardwareThread, Launch};
 use gencl_eu::fault::{Fault, Reason};
@@ -16,35 +16,36 @@ use gencl_eu::op::Action;
 use gencl_eu::thread::Thread;
 use gencl_eu::{self as eu, Kernel};
 
-/// What a host thread needs to execute translated code, kept from launch to launch.
+/// Executes translated code on one host thread; its memory is reused from launch to launch.
 pub struct Runner {
-    owner: Box<Owner>,
+    owner: Box<FrameOwner>,
     headers: Vec<Header>,
     masks: Vec<u32>,
     files: Vec<*mut u8>,
-    kept: Vec<u8>,
+    saved: Vec<u8>,
     local: Vec<Line>,
-    /// Where each thread goes on: 0 is its beginning, [`ENDED`] nowhere.
+    /// Where each thread is to be resumed, as the argument of [`gencl_eu::abi::THREAD`]: 0 is its beginning,
+    /// [`THREAD_ENDED`] marks one that has ended.
     resume: Vec<u32>,
-    /// `cr0.0` of a thread that begins.
+    /// Initial `cr0.0` of threads.
     control: u32,
 }
 
-// SAFETY: all pointers of the frame are to memory of the runner itself or of what its task keeps alive.
+// SAFETY: all pointers of the frame are to memory that the runner owns or its launch keeps alive.
 unsafe impl Send for Runner {}
 
-/// `g0`
+/// The header of a thread's payload, `g0`.
 #[derive(Clone, Copy, Default)]
 #[repr(C, align(32))]
 struct Header([u32; GRF_SIZE / 4]);
 
-/// Bytes of local memory, as aligned as host code can want them.
+/// 64 bytes of local memory, with the largest alignment that host code may need.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Line([u8; 64]);
 
-/// No number of a `wait`.
-const ENDED: u32 = FAULT;
+/// A value that is no result of [`gencl_eu::abi::THREAD`] at a `wait` or yield.
+const THREAD_ENDED: u32 = FAULT;
 
 impl Runner {
     /// A runner without a launch.
@@ -62,31 +63,31 @@ impl Runner {
             general: 0,
             windows: ptr::null_mut(),
             files: ptr::null(),
-            kept: ptr::null_mut(),
+            saved: ptr::null_mut(),
             cancel: ptr::null(),
             arrived: 0,
             unwritten: [0; 2],
-            find,
-            execute,
+            find_window,
+            interpret,
         };
         let (threads, cursors, windows) = (Vec::new(), Vec::new(), Vec::new());
-        let owner = Box::new(Owner { frame, task: None, device, windows, threads, cursors, fault: None });
+        let owner =
+            Box::new(FrameOwner { frame, task: None, device, windows, threads, cursors, fault: None });
         let (headers, masks, files) = (Vec::new(), Vec::new(), Vec::new());
-        let (kept, local, resume) = (Vec::new(), Vec::new(), Vec::new());
-        Runner { owner, headers, masks, files, kept, local, resume, control: 0 }
+        let (saved, local, resume) = (Vec::new(), Vec::new(), Vec::new());
+        Runner { owner, headers, masks, files, saved, local, resume, control: 0 }
     }
 
-    /// Can a launch be executed by code? It cannot when its threads run in slots of which some have no
-    /// scratch memory.
-    pub fn fits(code: &Code, launch: &Launch) -> bool {
+    /// Whether code can execute a launch: all thread slots that it would use must have scratch memory, if the
+    /// launch has any.
+    pub fn fits(code: &HostCode, launch: &Launch) -> bool {
         let slots = slots(code, launch);
         launch.scratch.is_none_or(|scratch| slots <= scratch.slots)
     }
 
-    /// The launch whose work-groups are executed from now on; the threads run in the slots from `first_slot`
-    /// on.
-    pub fn begin(&mut self, task: Task, first_slot: u32) {
-        let Work { kernel, launch, running, .. } = &*task.work;
+    /// Sets up a launch, whose threads will run in the thread slots from `first_slot` on.
+    pub fn begin(&mut self, task: TranslatedLaunch, first_slot: u32) {
+        let LaunchContext { kernel, launch, running, .. } = &*task.work;
         let (count, slots) = (launch.threads_per_group(), slots(&task.code, launch));
         let number = |slot| HardwareThread::number(self.owner.device, slot);
         self.headers.clear();
@@ -105,7 +106,7 @@ impl Runner {
         }
         self.files.clear();
         self.files.extend(owner.threads.iter_mut().map(|thread| thread.file.as_mut_ptr()));
-        self.kept.resize(slots as usize * task.code.kept as usize, 0);
+        self.saved.resize(slots as usize * task.code.saved as usize, 0);
         self.control = launch.control();
         owner.frame = Frame {
             threads: count,
@@ -119,35 +120,35 @@ impl Runner {
             general: launch.bases.general,
             windows: owner.windows.as_mut_ptr(),
             files: self.files.as_ptr(),
-            kept: self.kept.as_mut_ptr(),
+            saved: self.saved.as_mut_ptr(),
             cancel: running.cancel.address(),
             ..owner.frame
         };
         owner.task = Some(task);
     }
 
-    /// Is it prepared for work-groups of a launch with this code?
-    pub fn runs(&self, code: &Arc<Code>) -> bool {
+    /// Whether it is set up for a launch with this code.
+    pub fn runs(&self, code: &Arc<HostCode>) -> bool {
         self.owner.task.as_ref().is_some_and(|task| Arc::ptr_eq(&task.code, code))
     }
 
-    /// Forgets the launch, so that its memory is not kept.
+    /// Drops the launch, and with it the references to its memory.
     pub fn end(&mut self) {
         self.owner.task = None;
     }
 
-    /// Executes the work-group `x`, `y`, `z` of the launch that was begun.
+    /// Executes the work-group `x`, `y`, `z` of the launch that was set up.
     ///
-    /// The numbers come in registers. Were they in memory, two of them would be loaded as one; hosts forward
-    /// no store to a load that is wider, so that it would wait until all that the work-group before has
-    /// stored is in the caches.
+    /// The id is passed in registers. In memory, two of its parts would be loaded as one; hosts do not
+    /// forward stores to a wider load, which would therefore wait until all stores of the previous work-group
+    /// have left the store buffer.
     ///
     /// # Errors
-    /// As those of [`eu::run_group`].
+    /// As [`eu::run_group`].
     #[inline(never)]
     pub fn run(&mut self, x: u32, y: u32, z: u32) -> Result<(), Fault> {
         let owner = &mut *self.owner;
-        let Some(task) = &owner.task else { return Err(Fault::unsupported("a work-group without launch")) };
+        let Some(task) = &owner.task else { return Err(Fault::unsupported("a work-group without a launch")) };
         let entry = task.code.entry;
         for Header(header) in &mut self.headers {
             (header[1], header[6], header[7]) = (x, y, z);
@@ -162,25 +163,25 @@ impl Runner {
         owner.frame.group = [x, y, z];
         owner.frame.arrived = 0;
         match entry {
-            Entry::Group(entry) => {
+            EntryPoint::Group(entry) => {
                 let frame = ptr::from_mut(&mut *self.owner).cast::<Frame>();
-                // SAFETY: the frame is complete, and begins its owner, who is ours; the code is kept by the
-                // task.
+                // SAFETY: the frame is complete, and is the first field of its owner, to which there is no
+                // other reference; the launch keeps the code alive.
                 let result = unsafe { entry(frame) };
                 if result == 0 { Ok(()) } else { Err(self.failed([x, y, z])) }
             }
-            Entry::Thread(entry) => self.run_in_turns(entry, [x, y, z]),
+            EntryPoint::Thread(entry) => self.run_threads(entry, [x, y, z]),
         }
     }
 
-    /// What so many work-groups count.
+    /// The statistics of `groups` work-groups.
     pub fn statistics(&self, groups: u64) -> GroupStatistics {
         let threads = groups * u64::from(self.owner.frame.threads);
         GroupStatistics { threads, translated: threads, ..GroupStatistics::default() }
     }
 
-    /// Executes the threads of a work-group one after the other, each until it stops, as often as it takes.
-    fn run_in_turns(&mut self, entry: ThreadEntry, group: [u32; 3]) -> Result<(), Fault> {
+    /// Executes the threads of a work-group round robin, each until it yields, until all have ended.
+    fn run_threads(&mut self, entry: ThreadFunction, group: [u32; 3]) -> Result<(), Fault> {
         let count = self.owner.frame.threads;
         self.resume.clear();
         self.resume.resize(count as usize, 0);
@@ -189,7 +190,7 @@ impl Runner {
         loop {
             for thread in 0..count {
                 let resume = self.resume[thread as usize];
-                if resume == ENDED || !opens && resume & TURN == 0 {
+                if resume == THREAD_ENDED || !opens && resume & YIELD == 0 {
                     continue;
                 }
                 let frame = ptr::from_mut(&mut *self.owner).cast::<Frame>();
@@ -200,7 +201,7 @@ impl Runner {
                     FAULT => return Err(self.failed(group)),
                     0 => {
                         left -= 1;
-                        ENDED
+                        THREAD_ENDED
                     }
                     number => number,
                 };
@@ -214,18 +215,18 @@ impl Runner {
             opens = self.owner.frame.arrived == count;
             if opens {
                 self.owner.frame.arrived = 0;
-            } else if self.resume.iter().all(|resume| *resume == ENDED || resume & TURN == 0) {
-                return Err(self.never_opens(left, group));
+            } else if self.resume.iter().all(|resume| *resume == THREAD_ENDED || resume & YIELD == 0) {
+                return Err(self.barrier_deadlock(left, group));
             }
         }
     }
 
-    /// Is the launch to end?
+    /// Whether the launch is cancelled.
     fn is_cancelled(&self) -> bool {
         self.owner.task.as_ref().is_some_and(|task| task.work.running.cancel.is_set())
     }
 
-    /// Why the code has returned [`FAULT`].
+    /// The fault for which the code has returned [`FAULT`].
     #[cold]
     fn failed(&mut self, group: [u32; 3]) -> Fault {
         let cancelled = self.is_cancelled();
@@ -240,14 +241,14 @@ impl Runner {
         fault
     }
 
-    /// The fault of threads that wait for each other in vain.
+    /// The fault of a barrier that some threads never reach.
     #[cold]
-    fn never_opens(&self, left: u32, group: [u32; 3]) -> Fault {
-        let fault = eu::never_opens(left, self.owner.frame.threads, group);
-        let thread = (0..).zip(&self.resume).find(|(_, resume)| **resume != ENDED);
+    fn barrier_deadlock(&self, left: u32, group: [u32; 3]) -> Fault {
+        let fault = eu::barrier_deadlock(left, self.owner.frame.threads, group);
+        let thread = (0..).zip(&self.resume).find(|(_, resume)| **resume != THREAD_ENDED);
         match (thread, &self.owner.task) {
             (Some((thread, number)), Some(task)) => match wait(&task.work.kernel, *number) {
-                Some(instruction) => eu::at(&task.work.kernel, fault, thread, instruction),
+                Some(instruction) => eu::locate_fault(&task.work.kernel, fault, thread, instruction),
                 None => fault,
             },
             _ => fault,
@@ -255,15 +256,15 @@ impl Runner {
     }
 }
 
-/// Thread slots of a work-group: threads that never stop run one after the other in the same.
-fn slots(code: &Code, launch: &Launch) -> u32 {
+/// Number of thread slots of a work-group: threads that never yield run one after the other in the same slot.
+fn slots(code: &HostCode, launch: &Launch) -> u32 {
     match code.entry {
-        Entry::Group(_) => 1,
-        Entry::Thread(_) => launch.threads_per_group(),
+        EntryPoint::Group(_) => 1,
+        EntryPoint::Thread(_) => launch.threads_per_group(),
     }
 }
 
-/// The `wait` of a number, as an index of an instruction.
+/// The index of the `wait` instruction with a number, counted from 1.
 fn wait(kernel: &Kernel, number: u32) -> Option<usize> {
     let waits = kernel.ops().iter().enumerate().filter(|(_, op)| matches!(op.action, Action::Wait(_)));
     waits.map(|(index, _)| index).nth((number as usize).checked_sub(1)?)

@@ -1,4 +1,4 @@
-//! Where translations come from.
+//! The settings that concern translation.
 
 use std::fmt;
 use std::sync::Arc;
@@ -35,14 +35,14 @@ pub enum EngineChoice {
     Interpret,
 }
 
-/// The environment variable that chooses.
+/// The environment variable that selects an [`EngineChoice`].
 pub const ENGINE: &str = "GENCL_ENGINE";
 
 impl EngineChoice {
-    /// What a value of [`ENGINE`] says; `auto` when it says nothing.
+    /// Parses a value of [`ENGINE`]; empty is `auto`.
     ///
     /// # Errors
-    /// A text for the user.
+    /// A message for the user.
     pub fn named(name: &str) -> Result<EngineChoice, String> {
         match name {
             "" | "auto" => Ok(EngineChoice::Auto),

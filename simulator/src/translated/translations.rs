@@ -4,42 +4,42 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use super::loader::Code;
+use super::loader::HostCode;
 use super::variant;
 use gencl_eu::abi::TranslationSource;
 use gencl_eu::abi::{Answer, Interpreted, Request, VERSION, Variant};
 use gencl_eu::dispatch::Launch;
 use gencl_sync::{Condvar, Mutex};
 
-/// After so many special variants of a kernel, only one for all launches is asked for.
+/// After this many specialised variants of a kernel, only the most general one is requested.
 const MAX_SPECIAL: usize = 4;
 
-/// Most variants of a kernel; others are interpreted.
+/// Maximum number of variants of a kernel; launches that need further ones are interpreted.
 const MAX_VARIANTS: usize = 16;
 
-/// The translations of a kernel, by what they are for.
+/// The translations of a kernel, one per variant.
 #[derive(Debug, Default)]
 pub struct Translations {
-    /// In the order in which they were needed.
+    /// In the order of their first use.
     entries: Mutex<Vec<Arc<Entry>>>,
-    /// What the last launch was and had.
-    last: Mutex<Option<Last>>,
+    /// The last launch and its choice, since most launches repeat the previous one.
+    last: Mutex<Option<LastLaunch>>,
     /// Nanoseconds for which the kernel has been interpreted.
     interpreted: AtomicU64,
-    /// Threads wait in loops for each other.
+    /// Whether threads have been observed to spin on memory that others write.
     spins: AtomicBool,
 }
 
 #[derive(Debug)]
-struct Last {
-    shape: Shape,
+struct LastLaunch {
+    key: VariantKey,
     per_thread: Vec<u8>,
-    choice: Choice,
+    choice: TranslationChoice,
 }
 
-/// What the variant of a launch depends on beside the threads' own constants.
+/// The properties of a launch, other than per-thread constants, that its variant depends on.
 #[derive(Debug, PartialEq, Eq)]
-struct Shape {
+struct VariantKey {
     simd_width: u32,
     threads: [u32; 3],
     masks: [u32; 2],
@@ -50,9 +50,9 @@ struct Shape {
     flags: [bool; 5],
 }
 
-impl Shape {
-    fn of(launch: &Launch, flat: bool, spins: bool) -> Shape {
-        Shape {
+impl VariantKey {
+    fn of(launch: &Launch, flat: bool, spins: bool) -> VariantKey {
+        VariantKey {
             simd_width: launch.simd_width,
             threads: launch.threads,
             masks: [launch.right_mask, launch.bottom_mask],
@@ -67,40 +67,41 @@ impl Shape {
 
 /// The translations that a launch may use.
 #[derive(Clone, Debug)]
-pub struct Choice {
-    /// Made for such launches.
+pub struct TranslationChoice {
+    /// The one that is specialised for the launch.
     best: Arc<Entry>,
-    /// Others that hold for it.
+    /// More general ones that are valid for it.
     others: Vec<Arc<Entry>>,
 }
 
-impl Choice {
-    /// The code, if there is any by now.
+impl TranslationChoice {
+    /// The best code that is available by now.
     #[inline]
-    pub fn code(&self) -> Option<&Arc<Code>> {
+    pub fn code(&self) -> Option<&Arc<HostCode>> {
         match self.best.result.get() {
             Some(Ok(code)) => Some(code),
             _ => self.others.iter().find_map(|entry| entry.result.get()?.as_ref().ok()),
         }
     }
 
-    /// Has nobody asked for it yet?
+    /// Whether the best translation has not been requested yet.
     #[inline]
-    pub fn can_be_asked(&self) -> bool {
-        !self.best.asked.load(Ordering::Relaxed)
+    pub fn can_be_requested(&self) -> bool {
+        !self.best.requested.load(Ordering::Relaxed)
     }
 
-    /// Has somebody asked for it who has no answer yet?
-    pub fn is_awaited(&self) -> bool {
-        !self.can_be_asked() && self.best.result.get().is_none()
+    /// Whether the best translation has been requested but not answered yet.
+    pub fn is_pending(&self) -> bool {
+        !self.can_be_requested() && self.best.result.get().is_none()
     }
 
-    /// Asks for it unless somebody has. `code` is the kernel's.
-    pub fn ask(&self, source: &dyn TranslationSource, device: &str, code: &[u8]) {
-        self.best.ask(source, device, code);
+    /// Requests the best translation unless that has been done. `code` is the kernel's machine code.
+    pub fn request(&self, source: &dyn TranslationSource, device: &str, code: &[u8]) {
+        self.best.request(source, device, code);
     }
 
-    /// Waits until there is an answer; calls `tick` now and then until it says no.
+    /// Waits until there is an answer, or until `tick`, which is called every few milliseconds, returns
+    /// false.
     pub fn wait(&self, mut tick: impl FnMut() -> bool) {
         const TICK: Duration = Duration::from_millis(5);
         let mut guard = self.best.lock.lock();
@@ -109,7 +110,7 @@ impl Choice {
         }
     }
 
-    /// What the code leaves to the interpreter.
+    /// The instructions that the best translation leaves to the interpreter.
     ///
     /// # Errors
     /// Why there is no translation.
@@ -122,12 +123,12 @@ impl Choice {
     }
 }
 
-/// A translation that there may be.
+/// A variant and its translation, which may be missing or pending.
 #[derive(Debug)]
 struct Entry {
     variant: Variant,
-    asked: AtomicBool,
-    result: OnceLock<Result<Arc<Code>, String>>,
+    requested: AtomicBool,
+    result: OnceLock<Result<Arc<HostCode>, String>>,
     lock: Mutex<()>,
     /// Notified when there is a result.
     answered: Condvar,
@@ -135,12 +136,12 @@ struct Entry {
 
 impl Entry {
     fn new(variant: Variant) -> Arc<Entry> {
-        let (asked, result) = (AtomicBool::new(false), OnceLock::new());
-        Arc::new(Entry { variant, asked, result, lock: Mutex::default(), answered: Condvar::new() })
+        let (requested, result) = (AtomicBool::new(false), OnceLock::new());
+        Arc::new(Entry { variant, requested, result, lock: Mutex::default(), answered: Condvar::new() })
     }
 
-    fn ask(self: &Arc<Entry>, source: &dyn TranslationSource, device: &str, code: &[u8]) {
-        if self.asked.swap(true, Ordering::Relaxed) {
+    fn request(self: &Arc<Entry>, source: &dyn TranslationSource, device: &str, code: &[u8]) {
+        if self.requested.swap(true, Ordering::Relaxed) {
             return;
         }
         let request = Request {
@@ -150,10 +151,10 @@ impl Entry {
             variant: self.variant.clone(),
         };
         let promise = Promise(Arc::clone(self));
-        source.request(request, Box::new(move |answer| promise.keep(answer)));
+        source.request(request, Box::new(move |answer| promise.resolve(answer)));
     }
 
-    fn set(&self, result: Result<Code, String>) {
+    fn set(&self, result: Result<HostCode, String>) {
         match &result {
             Ok(code) => {
                 tracing::debug!(
@@ -170,20 +171,20 @@ impl Entry {
                 tracing::info!("a SIMD{} kernel stays interpreted: {reason}", self.variant.simd_width);
             }
         }
-        // There is one promise, and it is kept once.
+        // There is one promise, which sets the result once.
         let _ = self.result.set(result.map(Arc::new));
         drop(self.lock.lock());
         self.answered.notify_all();
     }
 }
 
-/// Gives an entry its result, whatever happens.
+/// Sets the result of an entry, at the latest when it is dropped.
 struct Promise(Arc<Entry>);
 
 impl Promise {
-    fn keep(self, answer: Answer) {
+    fn resolve(self, answer: Answer) {
         let loaded =
-            answer.and_then(|translation| Code::load(&translation).map_err(|error| error.to_string()));
+            answer.and_then(|translation| HostCode::load(&translation).map_err(|error| error.to_string()));
         self.0.set(loaded);
     }
 }
@@ -197,16 +198,17 @@ impl Drop for Promise {
 }
 
 impl Translations {
-    /// What a launch may use; `None` when there are too many variants already. `flat`: [`Variant::flat`].
-    pub fn choose(&self, launch: &Launch, flat: bool, strict: bool) -> Option<Choice> {
+    /// The translations that a launch may use; `None` when there are too many variants already. `flat`:
+    /// [`Variant::flat`].
+    pub fn choose(&self, launch: &Launch, flat: bool, strict: bool) -> Option<TranslationChoice> {
         let spins = self.spins.load(Ordering::Relaxed);
-        let shape = Shape::of(launch, flat, spins);
+        let key = VariantKey::of(launch, flat, spins);
         {
             let last = self.last.lock();
             if let Some(last) = &*last
-                && last.shape == shape
-                // With nothing to compare, `memcmp` reads from nowhere under an empty mask, which processors
-                // take long for.
+                && last.key == key
+                // With size 0, `memcmp` does a masked load from the dangling pointer of an empty vector,
+                // which is slow on some processors.
                 && (launch.per_thread.is_empty() || last.per_thread == launch.per_thread)
             {
                 return Some(last.choice.clone());
@@ -214,11 +216,11 @@ impl Translations {
         }
         let choice = self.choice(variant::of(launch, flat, spins, strict))?;
         let per_thread = launch.per_thread.clone();
-        *self.last.lock() = Some(Last { shape, per_thread, choice: choice.clone() });
+        *self.last.lock() = Some(LastLaunch { key, per_thread, choice: choice.clone() });
         Some(choice)
     }
 
-    fn choice(&self, variant: Variant) -> Option<Choice> {
+    fn choice(&self, variant: Variant) -> Option<TranslationChoice> {
         let mut entries = self.entries.lock();
         let mut best = entries.iter().find(|entry| entry.variant == variant).cloned();
         let others = entries.iter().filter(|entry| variant::covers(&entry.variant, &variant));
@@ -234,23 +236,25 @@ impl Translations {
         }
         let best = best?;
         let others = others.into_iter().filter(|entry| !Arc::ptr_eq(entry, &best)).collect();
-        Some(Choice { best, others })
+        Some(TranslationChoice { best, others })
     }
 
-    /// Threads wait in loops for others. Translated code without [`Variant::spins`] is not to be used any
-    /// more: it may execute a thread to its end before it begins the next one.
+    /// Records that threads spin on memory that others write. Code without [`Variant::spins`] becomes
+    /// invalid: it may execute a thread to its end before it begins the next one.
     pub fn set_spins(&self) {
         if !self.spins.swap(true, Ordering::Relaxed) {
-            tracing::info!("threads of a kernel wait in loops for each other");
+            tracing::info!(
+                "threads of a kernel spin on memory that others write: its code has to yield in loops"
+            );
         }
     }
 
-    /// Is a choice still good? It is not when threads have been seen to wait in loops since.
-    pub fn is_good(&self, choice: &Choice) -> bool {
+    /// Whether a choice is still valid. It is not if threads have been observed to spin since it was made.
+    pub fn is_valid(&self, choice: &TranslationChoice) -> bool {
         choice.best.variant.spins || !self.spins.load(Ordering::Relaxed)
     }
 
-    /// Adds to the time for which the kernel has been interpreted, and gives the sum.
+    /// Adds to the time for which the kernel has been interpreted, and returns the sum.
     pub fn add_interpreted(&self, time: Duration) -> Duration {
         let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let before = self.interpreted.fetch_add(nanoseconds, Ordering::Relaxed);

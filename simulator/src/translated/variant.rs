@@ -1,12 +1,12 @@
-//! What a launch has that translated code may rely on.
+//! Finds the properties of a launch that translated code can be specialised for.
 
 use gencl_eu::abi::{Pattern, Variant};
 use gencl_eu::dispatch::Launch;
 
-/// Bytes that have a pattern of their own: half a register.
+/// Bytes of a half register, the granularity of patterns.
 const HALF: usize = 16;
 
-/// The variant of a launch, as special as it can be; `flat`: [`Variant::flat`], `spins`: [`Variant::spins`].
+/// The most specialised variant of a launch. `flat`, `spins` and `strict` are those of [`Variant`].
 pub fn of(launch: &Launch, flat: bool, spins: bool, strict: bool) -> Variant {
     let lanes = u32::MAX >> (32 - launch.simd_width);
     Variant {
@@ -20,20 +20,20 @@ pub fn of(launch: &Launch, flat: bool, spins: bool, strict: bool) -> Variant {
         scratch: launch.scratch.map_or(0, |scratch| scratch.per_thread),
         flat,
         barrier: launch.barrier,
-        alone: launch.barrier && launch.threads_per_group() == 1,
+        single_thread: launch.barrier && launch.threads_per_group() == 1,
         spins,
         strict,
     }
 }
 
-/// The pattern of each half register that the constants of all threads have. `size` are the bytes of one
-/// thread's.
+/// The most specialised pattern that each half register has in the per-thread constants of all threads.
+/// `size` is the number of bytes per thread.
 ///
-/// What a half has in common with the one before counts within the registers that one value of all lanes
-/// fills.
+/// [`Pattern::Repeats`] and [`Pattern::Continues`] only relate half registers that hold lanes of one word
+/// value, which fills `2 * simd_width` bytes.
 fn patterns(constants: &[u8], size: usize, simd_width: u32) -> Vec<Pattern> {
     let value = (2 * simd_width as usize).max(2 * HALF);
-    let mut all = vec![EVERY; size / HALF];
+    let mut all = vec![ALL_PATTERNS; size / HALF];
     for thread in constants.chunks_exact(size.max(1)) {
         for (index, half) in thread.chunks_exact(HALF).enumerate() {
             let start = index * HALF;
@@ -42,21 +42,21 @@ fn patterns(constants: &[u8], size: usize, simd_width: u32) -> Vec<Pattern> {
         }
     }
     let best = |fits: u32| SPECIAL.iter().rev().find(|(_, bit)| fits & bit != 0);
-    // Without threads, there is nothing to rely on.
+    // Without constants nothing is known.
     let known = !constants.is_empty();
     all.into_iter()
         .map(|fits| best(fits).filter(|_| known).map_or(Pattern::Any, |(pattern, _)| *pattern))
         .collect()
 }
 
-/// The patterns but for `Any`, each with its bit, more special ones later.
+/// The patterns other than `Any`, each with its bit, from general to specialised.
 const SPECIAL: [(Pattern, u32); 4] =
     [(Pattern::Uniform, 1), (Pattern::Consecutive, 2), (Pattern::Repeats, 4), (Pattern::Continues, 8)];
 
 /// The bits of all of them.
-const EVERY: u32 = 15;
+const ALL_PATTERNS: u32 = 15;
 
-/// The patterns that a half register has, as bits.
+/// The patterns of a half register, given the one before it, as bits.
 fn fitting(half: &[u8], before: Option<&[u8]>) -> u32 {
     let word =
         |half: &[u8], index: usize| u32::from(u16::from_le_bytes([half[2 * index], half[2 * index + 1]]));
@@ -65,7 +65,7 @@ fn fitting(half: &[u8], before: Option<&[u8]>) -> u32 {
     let follows = |step: u32| (1..HALF as u32 / 2).all(|n| word(half, n as usize) == first + n * step);
     let bit = |holds: bool, bit: u32| if holds { bit } else { 0 };
     let (uniform, consecutive) = (follows(0), follows(1));
-    // Equal to the last of words that may differ says nothing.
+    // The relation to the half register before is only useful if that one has a pattern itself.
     let before_uniform = before.is_some_and(|before| fitting(before, None) & 1 != 0);
     let before_consecutive = before.is_some_and(|before| fitting(before, None) & 2 != 0);
     bit(uniform, 1)
@@ -74,26 +74,26 @@ fn fitting(half: &[u8], before: Option<&[u8]>) -> u32 {
         | bit(consecutive && before_consecutive && last.map(|last| last + 1) == Some(first), 8)
 }
 
-/// The variant that holds for all launches that differ only in which lanes run, in their threads' own
-/// constants, and in how many threads there are.
+/// The variant that is valid for all launches that differ only in dispatch masks, in the values of per-thread
+/// constants, and in the number of threads.
 pub fn general(variant: &Variant) -> Variant {
     let per_thread = vec![Pattern::Any; variant.per_thread.len()];
-    Variant { full: false, alone: false, per_thread, ..variant.clone() }
+    Variant { full: false, single_thread: false, per_thread, ..variant.clone() }
 }
 
-/// Does code for a variant hold for the launches of another?
+/// Whether code for one variant is valid for launches of another.
 pub fn covers(code: &Variant, launch: &Variant) -> bool {
     let patterns = || code.per_thread.iter().zip(&launch.per_thread);
-    let Variant { full, alone, .. } = *launch;
-    let same = Variant { full, alone, per_thread: launch.per_thread.clone(), ..code.clone() };
+    let Variant { full, single_thread, .. } = *launch;
+    let same = Variant { full, single_thread, per_thread: launch.per_thread.clone(), ..code.clone() };
     same == *launch
         && code.per_thread.len() == launch.per_thread.len()
         && (!code.full || launch.full)
-        && (!code.alone || launch.alone)
+        && (!code.single_thread || launch.single_thread)
         && patterns().all(|(code, launch)| implies(*launch, *code))
 }
 
-/// Has what has one pattern the other, too?
+/// Whether one pattern implies the other.
 fn implies(pattern: Pattern, other: Pattern) -> bool {
     match other {
         Pattern::Any => true,
@@ -111,7 +111,7 @@ mod tests {
         words.into_iter().flat_map(u16::to_le_bytes).collect()
     }
 
-    /// Words that follow each other.
+    /// Consecutive words.
     fn from(first: u16) -> Vec<u8> {
         words(std::array::from_fn(|n| first.wrapping_add(n as u16)))
     }
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_go_on_within_a_value() {
+    fn half_registers_continue_within_a_value() {
         use Pattern::{Any, Consecutive, Continues, Repeats, Uniform};
         let ids = [from(0), from(8), from(16), from(24), words([7; 8]), words([7; 8])].concat();
         assert_eq!(patterns(&ids, 96, 32), [Consecutive, Continues, Continues, Continues, Uniform, Repeats]);
@@ -146,13 +146,13 @@ mod tests {
     }
 
     #[test]
-    fn words_that_wrap_around_do_not_follow_each_other() {
+    fn words_that_wrap_around_are_not_consecutive() {
         assert_eq!(patterns(&from(0xfffc), 16, 8), [Pattern::Any]);
         assert_eq!(patterns(&[from(0xfff8), from(0)].concat(), 32, 16), [Pattern::Consecutive; 2]);
     }
 
     #[test]
-    fn general_code_serves_special_launches() {
+    fn general_code_covers_specialised_launches() {
         let special = Variant {
             simd_width: 16,
             full: true,
@@ -164,7 +164,7 @@ mod tests {
             scratch: 0,
             flat: false,
             barrier: true,
-            alone: true,
+            single_thread: true,
             spins: false,
             strict: true,
         };
@@ -174,7 +174,7 @@ mod tests {
         let others =
             [Variant { cross_thread: 64, ..special.clone() }, Variant { spins: true, ..special.clone() }];
         assert!(others.iter().all(|other| !covers(&general, other) && !covers(other, &special)));
-        let together = Variant { alone: false, ..special.clone() };
+        let together = Variant { single_thread: false, ..special.clone() };
         assert!(covers(&together, &special) && covers(&general, &together) && !covers(&special, &together));
         let repeats = Variant { per_thread: vec![Pattern::Continues, Pattern::Repeats], ..special.clone() };
         assert!(covers(&special, &repeats) && !covers(&repeats, &special));

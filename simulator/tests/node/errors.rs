@@ -1,4 +1,4 @@
-//! Error numbers, as the kernel gives them.
+//! Error numbers are those of the kernel.
 
 use gencl_i915::{
     ContextId, Engine, Errno, ExecBuffer, ExecFlags, ExecObject, GemHandle, ObjectFlags, Relocation,
@@ -15,7 +15,7 @@ fn errno<T>(result: Result<T>) -> i32 {
 }
 
 #[test]
-fn buffers_that_are_not_shared_are_the_processs_own() {
+fn private_buffers_are_mapped_and_cannot_be_exported() {
     let settings = Settings { workers: 1, shared: false, ..Settings::default() };
     let node = Simulator::with_settings("skl", settings).unwrap();
     for size in [4096, 1 << 20, (5 << 20) + 4096] {
@@ -60,7 +60,7 @@ fn buffers() {
 }
 
 #[test]
-fn the_callers_memory() {
+fn userptr_buffers() {
     let node = simulator();
     let mut memory = memmap2::MmapMut::map_anon(8192).unwrap();
     let address = memory.as_mut_ptr();
@@ -130,7 +130,7 @@ fn exec_with(node: &Simulator, change: impl FnOnce(&mut ExecBuffer<'_>)) -> Resu
     result
 }
 
-/// A right relocation of the first object: at 8, to the batch.
+/// A valid relocation of the first object: at 8, to the batch.
 fn relocation() -> Relocation {
     let (target, delta, offset) = (1, 0, 8);
     Relocation { target, delta, offset, presumed_offset: 0, read_domains: 2, write_domain: 2 }
@@ -205,7 +205,7 @@ fn all_contexts_of_gen7_share_two_gigabytes() {
     assert_eq!(at(0x7fff_e000), 0);
     assert_eq!(at(0x7fff_f000), libc::EINVAL, "two pages do not fit");
     assert_eq!(at(0x8000_0000), libc::EINVAL);
-    // Where a buffer is in one context, it is in all.
+    // A buffer has the same address in all contexts of an address space.
     let (buffer, batch) = (node.gem_create(4096).unwrap(), Buffer::new(node, 0, 4096));
     batch.write(0, &[END]);
     let placed = |context| {

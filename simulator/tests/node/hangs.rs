@@ -1,11 +1,11 @@
-//! Hangs and faults of batches: who is told what, and who goes on.
+//! Hangs and faults of batches: what is reported, and which batches continue.
 
 use std::time::{Duration, Instant};
 
 use gencl_i915::{ContextId, Errno, RenderNode, uapi::context_param};
 
 use crate::kernels::WRITE_IDS;
-use crate::setup::{Buffer, CONTEXT, Launch, Machine, exec, impatient, simulator};
+use crate::setup::{Buffer, CONTEXT, Launch, Machine, exec, simulator, with_short_hang_limit};
 
 const LOOP: &str = "
     mov(8) g3<1>UD 0UD { align1 1Q };
@@ -13,7 +13,7 @@ const LOOP: &str = "
     add(8) g3<1>UD g3<8,8,1>UD 1UD { align1 1Q };
     jmpi(1) JIP: L0 { align1 WE_all 1N };";
 
-/// A store to where nothing is, from lane 5 only.
+/// A store outside of all buffers, by lane 5 only.
 const WILD: &str = "
     mov(8) g3<1>UD g2<8,8,1>UW                        { align1 1Q };
     mov(8) g5<1>UQ g1<0,1,0>UQ                        { align1 1Q };
@@ -24,8 +24,8 @@ const WILD: &str = "
         dp data 1 MsgDesc: mlen 3 rlen 0              { align1 1Q };";
 
 #[test]
-fn an_endless_loop_is_stopped_and_others_go_on() {
-    let machine = Machine::new(impatient());
+fn an_endless_loop_is_stopped_and_other_contexts_continue() {
+    let machine = Machine::new(with_short_hang_limit());
     let other = machine.node.context_create().unwrap();
     let begin = Instant::now();
     let commands = machine.launch(&Launch { kernel: LOOP, ..Launch::default() });
@@ -52,8 +52,8 @@ fn an_endless_loop_is_stopped_and_others_go_on() {
 }
 
 #[test]
-fn a_context_that_hangs_once_can_go_on() {
-    let machine = Machine::new(impatient());
+fn a_context_that_hangs_once_can_continue() {
+    let machine = Machine::new(with_short_hang_limit());
     machine.run_kernel(&Launch { kernel: LOOP, ..Launch::default() }).unwrap();
     assert!(machine.error().is_some());
     machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, ..Launch::default() }).unwrap();
@@ -87,7 +87,7 @@ fn a_context_that_is_not_recoverable_is_banned_at_once() {
 
 #[test]
 fn batches_behind_a_hang_are_dropped_when_it_bans() {
-    let machine = Machine::new(impatient());
+    let machine = Machine::new(with_short_hang_limit());
     let context = machine.node.context_create().unwrap();
     machine.node.context_set_param(context, context_param::RECOVERABLE, 0).unwrap();
     let commands = machine.launch(&Launch { kernel: LOOP, ..Launch::default() });
@@ -102,7 +102,7 @@ fn batches_behind_a_hang_are_dropped_when_it_bans() {
 }
 
 #[test]
-fn a_wild_store_says_where() {
+fn a_wild_store_is_reported_with_its_address() {
     let machine = Machine::new(simulator());
     let mut cross_thread = Launch::default().cross_thread;
     (cross_thread[2], cross_thread[3]) = (0xdead_0000, 0x12);

@@ -44,7 +44,7 @@ fn the_right_mask_disables_lanes() {
 }
 
 #[test]
-fn replaced_code_is_decoded_anew() {
+fn overwritten_code_is_decoded_again() {
     let machine = Machine::new(simulator());
     let launch = |kernel| Launch { kernel, threads: 2, groups: 1, ..Launch::default() };
     machine.run_kernel(&launch(WRITE_IDS)).unwrap();
@@ -54,7 +54,7 @@ fn replaced_code_is_decoded_anew() {
     assert_eq!(machine.data.read(0, 4), [0, 2, 4, 6]);
 }
 
-/// The commands of a launch, and of the same walker behind something else.
+/// The commands of a launch, others, and the same walker again.
 fn twice(machine: &Machine, launch: &Launch<'_>, between: &[u32]) -> Vec<u32> {
     const WALKER_AND_BEHIND: usize = 15 + 2 + 6;
     let once = machine.launch(launch);
@@ -62,7 +62,7 @@ fn twice(machine: &Machine, launch: &Launch<'_>, between: &[u32]) -> Vec<u32> {
 }
 
 #[test]
-fn walkers_that_come_again_execute_their_launch_again() {
+fn repeated_walkers_execute_their_launch_again() {
     for groups in [1, 3] {
         let machine = Machine::new(simulator());
         machine
@@ -75,7 +75,7 @@ fn walkers_that_come_again_execute_their_launch_again() {
 }
 
 #[test]
-fn code_that_is_replaced_between_equal_walkers_is_decoded_anew() {
+fn code_that_is_overwritten_between_equal_walkers_is_decoded_again() {
     let machine = Machine::new(simulator());
     let kernel = format!(
         "mov(8) g20<1>UD 5UD {{ align1 1Q }};{}",
@@ -157,7 +157,7 @@ fn results_do_not_depend_on_the_number_of_host_threads() {
 }
 
 #[test]
-fn notifications_that_never_come_are_faults() {
+fn waiting_for_a_notification_that_never_comes_is_a_fault() {
     for register in ["n0.1", "n1", "n2"] {
         let machine = Machine::new(simulator());
         let kernel = &REVERSE.replace("wait(1) n0<1>", &format!("wait(1) {register}<1>"));

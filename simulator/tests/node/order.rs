@@ -61,7 +61,7 @@ fn buffers_stay_where_they_were_placed() {
 }
 
 #[test]
-fn buffers_that_are_not_listed_are_not_there() {
+fn buffers_that_are_not_listed_cannot_be_accessed() {
     let node = simulator();
     let (data, batch) = (Buffer::new(&node, 0x10_0000, 4096), Buffer::new(&node, 0x1000, 4096));
     batch.write(0, &[0x1000_0002, 0x10_0000, 0, 42, END]);
@@ -101,7 +101,7 @@ fn padding_reads_as_zeros() {
 }
 
 #[test]
-fn the_place_of_a_freed_buffer_is_free() {
+fn the_address_of_a_freed_buffer_is_reused() {
     let node = simulator();
     let batch = Buffer::new(&node, 0, 4096);
     batch.write(0, &[END]);
@@ -121,7 +121,7 @@ fn the_place_of_a_freed_buffer_is_free() {
 }
 
 #[test]
-fn padding_takes_addresses() {
+fn padding_reserves_addresses() {
     let node = simulator();
     let (first, second, batch) =
         (Buffer::new(&node, 0, 4096), Buffer::new(&node, 0, 4096), Buffer::new(&node, 0, 4096));
@@ -146,7 +146,7 @@ fn padding_takes_addresses() {
 }
 
 #[test]
-fn a_buffer_closed_while_in_use_lives_until_the_batch_ends() {
+fn a_buffer_closed_while_in_use_exists_until_the_batch_ends() {
     let machine = Machine::new(simulator());
     let handle = machine.node.gem_create(4096).unwrap();
     let map = machine.node.gem_map(handle).unwrap();
@@ -213,7 +213,7 @@ fn batches_of_a_context_run_in_order() {
 }
 
 #[test]
-fn state_lives_from_batch_to_batch_of_a_context_only() {
+fn state_persists_between_batches_of_one_context_only() {
     let machine = Machine::new(simulator());
     // Register 0x2600 keeps its value in the context.
     machine.run(&[&[0x1100_0001, 0x2600, 5]]).unwrap();

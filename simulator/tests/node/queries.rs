@@ -1,4 +1,4 @@
-//! What the driver tells about the device.
+//! Parameters and queries.
 
 use gencl_i915::uapi::{param, query};
 use gencl_i915::{Errno, RenderNode};
@@ -43,7 +43,7 @@ fn parameters() {
 }
 
 #[test]
-fn devices_without_address_spaces_of_contexts() {
+fn devices_with_aliasing_ppgtt() {
     let node = |name| Simulator::new(name).unwrap();
     let params = [
         param::HAS_ALIASING_PPGTT,
@@ -57,7 +57,7 @@ fn devices_without_address_spaces_of_contexts() {
     let values = |name| params.map(|number| node(name).get_param(number).map_err(|errno| errno.0));
     let (none, frequency) = (Err(libc::ENODEV), Ok(12_500_000));
     assert_eq!(values("hsw"), [Ok(1), Ok(0), Ok(1), frequency, Ok(1), Ok(20), Ok(2)]);
-    // The kernel does not know what they have.
+    // The kernel does not report their topology.
     assert_eq!(values("ivb"), [Ok(1), Ok(0), Ok(1), frequency, Ok(1), none, none]);
     assert_eq!(values("byt"), [Ok(1), Ok(0), Ok(1), frequency, Ok(0), none, none]);
     assert_eq!(values("bdw"), [Ok(2), Ok(3), Ok(3), frequency, Ok(1), Ok(24), Ok(3)]);

@@ -1,4 +1,4 @@
-//! Random requests and random kernels: no panic, nothing that hangs.
+//! Random requests and random kernels: no panic, no endless loop in the simulator.
 
 use gencl_i915::{
     ContextId, Engine, ExecBuffer, ExecFlags, ExecObject, GemHandle, ObjectFlags, Relocation, RenderNode,
@@ -6,7 +6,7 @@ use gencl_i915::{
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptest};
 
 use crate::kernels::WRITE_IDS;
-use crate::setup::{Launch, Machine, assemble, impatient, simulator};
+use crate::setup::{Launch, Machine, assemble, simulator, with_short_hang_limit};
 
 fn relocation() -> impl Strategy<Value = Relocation> {
     let offset = prop_oneof![4 => (0..1024u64).prop_map(|n| 4 * n), 1 => any::<u64>()];
@@ -48,7 +48,7 @@ proptest! {
         blit: bool,
         awaited: bool,
     ) {
-        let node = impatient();
+        let node = with_short_hang_limit();
         for _ in 0..3 {
             node.gem_create(8192).unwrap();
         }
@@ -70,10 +70,10 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Bits of a right kernel are flipped.
+    /// A valid kernel with flipped bits.
     #[test]
     fn kernels(flips in proptest::collection::vec((0..160usize, 0..8u32), 1..6)) {
-        let machine = Machine::new(impatient());
+        let machine = Machine::new(with_short_hang_limit());
         let commands = machine.launch(&Launch { kernel: WRITE_IDS, threads: 2, groups: 3, ..Launch::default() });
         let mut code = assemble(WRITE_IDS);
         for (byte, bit) in flips {

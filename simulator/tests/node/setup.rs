@@ -1,4 +1,4 @@
-//! What the tests share: buffers that are mapped and placed, batches, kernels.
+//! Shared by the tests: buffers that are mapped and placed, batches, kernels.
 
 use std::time::Duration;
 
@@ -15,8 +15,8 @@ pub fn simulator() -> Simulator {
     Simulator::with_settings("skl", Settings { workers: 2, ..Settings::default() }).unwrap()
 }
 
-/// A simulator that takes batches for hung after 200 ms.
-pub fn impatient() -> Simulator {
+/// A simulator with a hang limit of 200 ms.
+pub fn with_short_hang_limit() -> Simulator {
     let settings = Settings { workers: 2, hang_limit: Duration::from_millis(200), ..Settings::default() };
     Simulator::with_settings("skl", settings).unwrap()
 }
@@ -116,7 +116,7 @@ pub struct Launch<'a> {
     pub threads: u32,
     pub groups: u32,
     pub slm_code: u32,
-    /// One register for all threads.
+    /// Cross-thread constants, one register.
     pub cross_thread: [u32; 8],
     /// The lanes of the last thread.
     pub right_mask: u32,

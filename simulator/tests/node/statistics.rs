@@ -29,7 +29,7 @@ fn ids(groups: u32) -> Launch<'static> {
 }
 
 #[test]
-fn the_number_of_host_threads_does_not_show() {
+fn statistics_do_not_depend_on_the_number_of_host_threads() {
     let one = report(1, &[ids(5000)]);
     assert_eq!(one.kernels[0].threads, 10_000);
     for workers in [2, 5] {
@@ -59,10 +59,10 @@ fn launches_of_one_kernel_are_added_up() {
     assert_eq!((cycles(0), cycles(1)), (first.cycles, second.cycles));
 }
 
-/// With the translator asked for, the statistics say what it leaves to the interpreter, which counts all the
-/// same.
+/// With [`EngineChoice::Translate`], the statistics say what the translation leaves to the interpreter, which
+/// executes and counts everything.
 #[test]
-fn a_report_says_what_stays_interpreted() {
+fn a_report_lists_interpreted_instructions() {
     let report = |answer: Answer, engine: EngineChoice| {
         let collector = Arc::<Collector>::default();
         let source: Arc<dyn TranslationSource> = Translator::new(answer, Duration::ZERO);

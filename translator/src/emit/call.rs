@@ -183,6 +183,6 @@ struct Callback {
 pub const RARE: [&str; 2] = [EXECUTE.name, FIND.name];
 
 const EXECUTE: Callback =
-    Callback { name: "execute", place: offset_of!(Frame, execute), arguments: &[32, 32, 32] };
+    Callback { name: "execute", place: offset_of!(Frame, interpret), arguments: &[32, 32, 32] };
 
-const FIND: Callback = Callback { name: "find", place: offset_of!(Frame, find), arguments: &[32, 64] };
+const FIND: Callback = Callback { name: "find", place: offset_of!(Frame, find_window), arguments: &[32, 64] };

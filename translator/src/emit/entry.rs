@@ -2,7 +2,7 @@
 
 use std::mem::offset_of;
 
-use gencl_eu::abi::{Frame, Pattern, TURN};
+use gencl_eu::abi::{Frame, Pattern, YIELD};
 use gencl_eu::file::{ADDRESS, FLAG};
 
 use super::written::REGISTERS;
@@ -69,7 +69,7 @@ impl Emitter<'_> {
             let labels: Vec<Label> = resumed.iter().map(|_| self.f.label()).collect();
             let mut targets = vec![fresh];
             targets.extend(&labels);
-            let place = Value::int(I32, u64::from(!TURN));
+            let place = Value::int(I32, u64::from(!YIELD));
             let place = self.f.binary("and", &Value::named(I32, "%resume"), &place);
             self.f.switch(&place, &targets);
             for (block, label) in resumed.into_iter().zip(labels) {
@@ -289,7 +289,7 @@ impl Emitter<'_> {
         let [on, stop] = [(); 2].map(|()| self.f.label());
         self.f.branch_likely(&more, on, stop);
         self.f.begin(stop);
-        self.stop(block, TURN);
+        self.stop(block, YIELD);
         self.f.begin(on);
     }
 
@@ -303,7 +303,7 @@ impl Emitter<'_> {
 
     /// Where the thread keeps what its register file has no place for.
     fn kept_place(&mut self) -> Value {
-        let all = self.constant(POINTER, offset_of!(Frame, kept));
+        let all = self.constant(POINTER, offset_of!(Frame, saved));
         let bytes = self.kept_bytes();
         self.element_at(&all, bytes)
     }

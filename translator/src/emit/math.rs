@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::ops::{Add, Mul, Sub};
 
-use gencl_eu::functions::{self, Bits, Double, Number, Single};
+use gencl_eu::functions::{self, BitOps, Double, FloatOps, Single};
 use gencl_isa::MathFunction;
 
 use crate::ir::{Function, Scalar, Ty, Value};
@@ -112,7 +112,7 @@ operators!(Add::add: "fadd", Sub::sub: "fsub", Mul::mul: "fmul");
 macro_rules! numbers {
     ($($float:ident/$bits:ident = $scalar:expr),*) => {
         $(
-            impl<'w> Number for Lanes<'w, $float> {
+            impl<'w> FloatOps for Lanes<'w, $float> {
                 type Constant = $float;
                 type Mask = Lanes<'w, bool>;
                 type Bits = Lanes<'w, $bits>;
@@ -146,7 +146,7 @@ macro_rules! numbers {
                 }
             }
 
-            impl<'w> Bits for Lanes<'w, $bits> {
+            impl<'w> BitOps for Lanes<'w, $bits> {
                 type Mask = Lanes<'w, bool>;
 
                 fn plus(self, other: Self) -> Self {

@@ -257,9 +257,9 @@ impl Emitter<'_> {
         self.rare_calls();
         self.gathers_apart();
         let module = std::mem::take(&mut self.module);
-        let kept = if self.stops { self.kept_bytes() as u32 } else { 0 };
+        let saved = if self.stops { self.kept_bytes() as u32 } else { 0 };
         let translation =
-            Translation { object: Vec::new(), windows: self.windows, kept, stops: self.stops, interpreted };
+            Translation { object: Vec::new(), windows: self.windows, saved, yields: self.stops, interpreted };
         Written { ir: module.finish(METADATA), translation }
     }
 

@@ -1,7 +1,7 @@
 //! Reading sources and writing results.
 
 use gencl_eu::file::{ADDRESS, FLAG, GRF_BYTES};
-use gencl_eu::operand::{Place, Target};
+use gencl_eu::operand::{SourceLocation, Target};
 
 use super::rounding::scalar;
 use super::{Emitter, FILE};
@@ -59,11 +59,11 @@ impl Emitter<'_> {
         let size = src.ty.size() * 8;
         let ty = Ty::int(size, lanes);
         let one = Ty::int(size, 1);
-        match &src.place {
-            Place::Constant(bits) => return Value::int(ty, *bits),
-            Place::Constants(constants) => return Value::ints(ty, |lane| constants[lane as usize]),
-            Place::None => return Value::int(ty, 0),
-            Place::Indirect { word, offset, rows, steps } => {
+        match &src.location {
+            SourceLocation::Constant(bits) => return Value::int(ty, *bits),
+            SourceLocation::Constants(constants) => return Value::ints(ty, |lane| constants[lane as usize]),
+            SourceLocation::None => return Value::int(ty, 0),
+            SourceLocation::Indirect { word, offset, rows, steps } => {
                 let words: Vec<u32> =
                     rows[..lanes as usize].iter().map(|row| u32::from(word + row) % ADDRESS_WORDS).collect();
                 let beyond = Value::ints(Ty::int(32, lanes), |lane| {
@@ -71,31 +71,31 @@ impl Emitter<'_> {
                 });
                 return self.indirect(index, &words, &beyond, ty);
             }
-            Place::Packed(at) if is_address(*at) => {
+            SourceLocation::Packed(at) if is_address(*at) => {
                 let place = self.f.at(&self.file.clone(), *at);
                 return self.f.load(ty, &place, FILE);
             }
-            Place::Scalar(at) if is_address(*at) => {
+            SourceLocation::Scalar(at) if is_address(*at) => {
                 let place = self.f.at(&self.file.clone(), *at);
                 let element = self.f.load(one, &place, FILE);
                 return self.f.splat(&element, lanes);
             }
             place if src.is_accumulator() => return self.accumulator_bits(place, ty),
-            Place::Packed(at) | Place::Scalar(at) if *at >= GRF_BYTES => {
+            SourceLocation::Packed(at) | SourceLocation::Scalar(at) if *at >= GRF_BYTES => {
                 return self.flag_operand(*at, ty);
             }
             _ => {}
         }
-        if let (Place::Packed(_), Some(place)) = (&src.place, self.lane_use(index, number)) {
+        if let (SourceLocation::Packed(_), Some(place)) = (&src.location, self.lane_use(index, number)) {
             return self.f.load(one, &place, FILE);
         }
-        if let Place::Scalar(_) = &src.place {
+        if let SourceLocation::Scalar(_) = &src.location {
             let element = self.elements(index, number, one);
             return self.f.splat(&element, lanes);
         }
         let place = self.use_place(index, number);
-        match &src.place {
-            Place::Scattered(offsets) => {
+        match &src.location {
+            SourceLocation::Scattered(offsets) => {
                 let offsets = &offsets[..lanes as usize];
                 if let Some(wide) = self.wider(self.variable_of_use(index, number), offsets, size / 8) {
                     let place = self.f.at(&wide.place, wide.offset);
@@ -243,9 +243,9 @@ impl Emitter<'_> {
     fn is_uniform(&self, index: usize, number: usize) -> bool {
         let src = &self.plan.ops[index].src[number];
         let affine = self.variable_of_use(index, number).and_then(|variable| self.affine[variable]);
-        match src.place {
-            Place::Scalar(at) => at < GRF_BYTES,
-            Place::Packed(_) => affine.is_some_and(|affine| affine.step == 0),
+        match src.location {
+            SourceLocation::Scalar(at) => at < GRF_BYTES,
+            SourceLocation::Packed(_) => affine.is_some_and(|affine| affine.step == 0),
             _ => false,
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use gencl_eu::operand::Place;
+use gencl_eu::operand::SourceLocation;
 
 use super::addresses::Addresses;
 use super::memory::{LaneAccess, Reach};
@@ -105,9 +105,9 @@ impl Emitter<'_> {
     fn is_of_steps(&self, index: usize) -> bool {
         let Some(variables) = &self.variables else { return false };
         let sources = self.plan.ops[index].src.iter().zip(&variables.uses[index]);
-        sources.into_iter().all(|(source, variable)| match source.place {
-            Place::Packed(_) => variable.is_some_and(|variable| self.affine[variable].is_some()),
-            Place::Scalar(_) | Place::Constant(_) | Place::None => true,
+        sources.into_iter().all(|(source, variable)| match source.location {
+            SourceLocation::Packed(_) => variable.is_some_and(|variable| self.affine[variable].is_some()),
+            SourceLocation::Scalar(_) | SourceLocation::Constant(_) | SourceLocation::None => true,
             _ => false,
         })
     }

@@ -2,7 +2,7 @@
 //! takes, and only then limited or cut to the destination; all conditional modifiers; the accumulator.
 
 use gencl_eu::file::ACCUMULATOR;
-use gencl_eu::operand::{Place, Target, is_accumulator};
+use gencl_eu::operand::{SourceLocation, Target, is_accumulator};
 use gencl_isa::{Condition, Opcode};
 
 use super::{Emitter, FILE};
@@ -337,10 +337,12 @@ impl Emitter<'_> {
     }
 
     /// What a source in the accumulator shows.
-    pub(super) fn accumulator_bits(&mut self, place: &Place, ty: Ty) -> Value {
-        let (Place::Packed(at) | Place::Scalar(at)) = place else { return Value::poison(ty) };
+    pub(super) fn accumulator_bits(&mut self, place: &SourceLocation, ty: Ty) -> Value {
+        let (SourceLocation::Packed(at) | SourceLocation::Scalar(at)) = place else {
+            return Value::poison(ty);
+        };
         let element = (at - ACCUMULATOR) / SHOWN;
-        let scalar = matches!(place, Place::Scalar(_));
+        let scalar = matches!(place, SourceLocation::Scalar(_));
         let all = self.accumulator(element, if scalar { 1 } else { ty.lanes });
         let shown = self.f.resize(&all, ty.scalar.bits(), false);
         if scalar { self.f.splat(&shown, ty.lanes) } else { shown }

@@ -357,6 +357,20 @@ fn signs_are_copied_under_masks() {
     }
 }
 
+/// The same where constants are found late.
+#[test]
+fn signs_are_copied_by_constants_in_registers() {
+    for host in hosts() {
+        for seed in 1..5 {
+            let parsed = |line| gencl_isa::parse(gencl_isa::Generation::Gen9, line).unwrap();
+            let body = masked::LATE_CONSTANTS.trim().lines().map(parsed).collect();
+            let mut case = case(&mut Random::new(seed), 8, body);
+            (case.host, case.mask) = (host, 0xff);
+            assert_eq!(check(&case), None, "{}", listing(&case));
+        }
+    }
+}
+
 /// Every operation with every type, modifier, region form and width; `GENCL_AGREE_SINGLES` instructions. `GENCL_AGREE_LITTLE=1`: LLVM does
 /// little for all of them.
 #[test]

@@ -351,3 +351,25 @@ fn signs_of_lanes(class: &Class, lanes: u8) -> Vec<Instruction> {
     }
     all
 }
+
+/// A choice of bits by numbers in registers, of which only instruction selection finds that they are constants: other parts of the registers are not.
+pub const LATE_CONSTANTS: &str = "
+    mov(1) g88.5<1>UD 0x7fffffffUD { align1 WE_all 1N };
+    mov(1) g90<1>UQ 0x8000000000000000UQ { align1 WE_all 1N };
+    mov(1) g90.1<1>UQ 0x7fffffffffffffffUQ { align1 WE_all 1N };
+    mov(1) g90.2<1>UQ 0x8000000000000000UQ { align1 WE_all 1N };
+    mov(1) g90.3<1>UQ 0x7fffffffffffffffUQ { align1 WE_all 1N };
+    mov(1) g91<1>UQ 0x0f0f0f0f0f0f0f0fUQ { align1 WE_all 1N };
+    mov(1) g91.1<1>UQ 0xf0f0f0f0f0f0f0f0UQ { align1 WE_all 1N };
+    mov(1) g96<1>UB 0x0080UW { align1 WE_all 1N };
+    mov(1) g96.1<1>UB 0x007fUW { align1 WE_all 1N };
+    mov(1) g96.2<1>UB 0x0068UW { align1 WE_all 1N };
+    mov(1) g96.3<1>UB 0x0097UW { align1 WE_all 1N };
+    mov(1) g96.4<1>UB 0x00faUW { align1 WE_all 1N };
+    mov(1) g96.5<1>UB 0x0005UW { align1 WE_all 1N };
+    cmp.ge.f0.0(8) null<1>D g100<8,8,1>F g108<8,8,1>F { align1 1Q };
+    and(8) g100<1>UQ g32<8,8,1>UQ g90<0,1,0>UQ { align1 1Q };
+    and(8) g108<1>UQ g40<8,8,1>UQ g90.1<0,1,0>UQ { align1 1Q };
+    (-f0.0) or(8) g32<1>UQ g100<8,8,1>UQ g108<8,8,1>UQ { align1 1Q };
+    and(8) g100<1>UQ g56<8,8,1>UQ g92<0,1,0>UQ { align1 1Q };
+";

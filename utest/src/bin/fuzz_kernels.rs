@@ -92,7 +92,7 @@ fn main() -> ExitCode {
                 continue;
             };
             if own.iter().any(|(_, results)| results.get(&seed) != Some(&expected)) {
-                // A second opinion: pocl's two ways to compile are not always of one mind.
+                // A second opinion: pocl's two ways to compile do not always agree.
                 let optimised = run(seed, 1, &other, &[]).remove(&seed);
                 expected = optimised.filter(|text| !text.starts_with("error")).unwrap_or(expected);
             }
@@ -127,8 +127,8 @@ fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Runs this program for some kernels with another environment. Behind one on which it crashes or stands
-/// still it begins anew.
+/// Runs this program for some kernels with another environment. It is restarted after a kernel on which it
+/// crashes or hangs.
 fn run(first: u64, count: u64, environment: &[(&str, &str)], arguments: &[String]) -> BTreeMap<u64, String> {
     let mut results = BTreeMap::new();
     let mut seed = first;

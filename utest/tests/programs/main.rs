@@ -119,7 +119,7 @@ fn attributes(command: &mut Command) -> Result<BTreeMap<String, String>, String>
 }
 
 fn same_through_the_node() -> Outcome {
-    // A simulated device says that it is one, and a CPU; a render node's that it is a GPU.
+    // A simulated device reports that it is simulated, and a CPU; a render node's device reports a GPU.
     let mut in_process = attributes(
         Command::new("clinfo").arg("--raw").env("GENCL_DEVICE", "sim:skl").env("GENCL_DEVICE_TYPE", "gpu"),
     )?;

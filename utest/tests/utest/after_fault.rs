@@ -1,4 +1,4 @@
-//! After a fault nothing that needs its results seems to succeed, until the application has been told.
+//! After a fault nothing that depends on its results succeeds, until the application has got the error.
 
 use std::ptr::null_mut;
 
@@ -54,7 +54,7 @@ impl Bench {
     }
 }
 
-/// A call that blocks, and gives its code.
+/// A call that blocks; the result is its code.
 type Call = fn(&Bench) -> Result<(), i32>;
 
 const CALLS: [(&str, Call, i32); 5] = [
@@ -112,7 +112,8 @@ fn expect<T: std::fmt::Debug + PartialEq>(
     if found == expected { Ok(()) } else { Err(format!("{what}: {found:?}, expected {expected:?}")) }
 }
 
-/// Each call as the first after a fault that nobody has waited for, with a command between; then all others.
+/// Each call as the first after a fault that has not been waited for, with a command between; then all
+/// others.
 fn in_order() -> Outcome {
     for (first, call, code) in CALLS {
         let bench = Bench::new(0)?;
@@ -129,7 +130,7 @@ fn in_order() -> Outcome {
         expect(Err::<(), _>(status), Err(CL_OUT_OF_RESOURCES), "the status of a launch behind the fault")?;
         let maps = bench.buffer.memory().map_count().map_err(|error| error.to_string())?;
         expect(Ok(maps), Ok(0), "mappings after one that failed")?;
-        // The application has been told: the queue works again, and what was before the fault has run.
+        // The application has got the error: the queue works again, and commands before the fault have run.
         expect(bench.finish(), Ok(()), "clFinish after clFinish")?;
         bench.launch("good")?;
         expect(bench.read(&[]), Ok(2), "clEnqueueReadBuffer after clFinish")?;

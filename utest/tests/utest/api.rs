@@ -131,7 +131,7 @@ fn buffer_map() -> Outcome {
     same(&out, &expected)
 }
 
-/// A blocking map that fails gives no pointer, so it must not count as a mapping either.
+/// A blocking map that fails returns no pointer, so it must not count as a mapping either.
 fn buffer_map_fails() -> Outcome {
     let gpu = Gpu::get()?;
     let queue = gpu.queue()?;
@@ -324,7 +324,7 @@ fn event_error_propagates() -> Outcome {
         return Err("the dependent command did not fail".into());
     }
     drop(Event::new(gate));
-    // The context goes on.
+    // The context still works.
     let mut out = [0u8; 4];
     // SAFETY: blocking, the slice outlives the call.
     failed(unsafe { gpu.queue()?.enqueue_read_buffer(&buffer, CL_BLOCKING, 0, &mut out, &[]) }, "read")?;

@@ -1,4 +1,4 @@
-//! Arguments by value: every type, alignment, nesting and way of use, in generated kernels.
+//! Arguments by value: every type, alignment, nesting and kind of use, in generated kernels.
 //!
 //! For each list of arguments there are three kernels: one reads all elements where they are, one at places
 //! that it computes, one changes what it was given and reads it again. Expected layouts are those of the
@@ -76,7 +76,7 @@ enum Type {
     Struct(Vec<Field>, bool),
 }
 
-/// A field of a structure; its attribute asks for an alignment.
+/// A field of a structure, with an alignment attribute.
 #[derive(Clone)]
 struct Field {
     ty: Type,
@@ -92,7 +92,7 @@ struct Leaf {
     scalar: Scalar,
     /// First byte.
     offset: usize,
-    /// How to read it at known places.
+    /// How to read it at constant offsets.
     known: String,
     /// How to read it at computed ones; `z` is zero.
     computed: String,
@@ -135,7 +135,7 @@ impl Type {
         })
     }
 
-    /// Writes the structures that it is made of and gives the declaration of `name`.
+    /// Writes its structures and returns the declaration of `name`.
     fn declare(&self, name: &str, structures: &mut String, count: &mut usize) -> String {
         match self {
             Type::Scalar(s) => format!("{} {name}", s.name),
@@ -195,7 +195,7 @@ fn vectors(s: Scalar) -> Vec<Type> {
     vectors.into_iter().flat_map(|v| [Type::Scalar(s), v]).collect()
 }
 
-/// A field of an alignment behind one byte, alone, in arrays of structures and behind another argument.
+/// A field of an alignment behind one byte, alone, in arrays of structures and after another argument.
 fn aligned(align: usize) -> Vec<Type> {
     let field = |ty: Type| Field { ty, align: Some(align) };
     let fields =

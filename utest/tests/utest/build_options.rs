@@ -37,7 +37,7 @@ const SOURCE: &CStr = c"kernel void k(global int *p) { p[get_global_id(0)] = 42;
 /// The same for calls that take text.
 const TEXT: &str = "kernel void k(global int *p) { p[get_global_id(0)] = 42; }";
 
-/// Options that nobody has.
+/// Options that no driver has.
 const WRONG: &CStr = c"-no-such-option";
 
 /// For so long nothing takes.
@@ -47,7 +47,7 @@ const LONG: Duration = Duration::from_secs(60);
 unsafe extern "C" fn told(_: cl_program, sender: *mut c_void) {
     // SAFETY: the tests give a sender that lives until they have heard of it, or for ever.
     let sender = unsafe { &*sender.cast::<Sender<()>>() };
-    // The test has given up waiting when nobody listens.
+    // If the receiver is gone, the test has timed out.
     let _ = sender.send(());
 }
 
@@ -97,7 +97,7 @@ enum Call {
 }
 
 impl Call {
-    /// Makes the call with options, and with [`told`] as its callback if there is user data. Gives the code
+    /// Makes the call with options, and with [`told`] as its callback if there is user data. Returns the code
     /// and the program.
     fn make(self, options: &CStr, user: *mut c_void) -> Result<(cl_int, Made), String> {
         let (api, gpu) = (api()?, Gpu::get()?);
@@ -140,8 +140,8 @@ impl Call {
     }
 }
 
-/// What cannot begin fails at once, with a callback too, which is not called; a link gives no program then.
-/// What can begin calls it.
+/// A build that cannot begin fails immediately, also with a callback, which is not called; a link then
+/// returns no program. What can begin calls it.
 fn refused_at_once() -> Outcome {
     for (call, expected) in [
         (Call::Build, CL_INVALID_BUILD_OPTIONS),
@@ -187,7 +187,7 @@ fn built_from_binary() -> Outcome {
     again.build(&devices, "-O2").map_err(|error| format!("a binary with -O2: {error}"))
 }
 
-/// Builds, runs and gives the log.
+/// Builds, runs and returns the log.
 fn log_of(source: &str, options: &str, expected: i32) -> Result<String, String> {
     let gpu = Gpu::get()?;
     let program = gpu.build_unchecked(source, options)?;
@@ -198,7 +198,7 @@ fn log_of(source: &str, options: &str, expected: i32) -> Result<String, String> 
     Ok(log.trim_end_matches('\0').to_owned())
 }
 
-/// Options that tune other drivers change nothing, and the log says so, a line for each.
+/// Options that tune other drivers change nothing; the log has a line for each.
 fn of_other_drivers() -> Outcome {
     let line = |option: &str| format!("warning: option {option} has no effect\n");
     for option in [
@@ -236,7 +236,7 @@ fn of_other_drivers() -> Outcome {
     }
 }
 
-/// What nobody knows is an error.
+/// Unknown options are errors.
 fn unknown() -> Outcome {
     for option in [
         "-O4",
@@ -279,7 +279,7 @@ fn language() -> Outcome {
         .try_for_each(|options| log_of(TEXT, options, 42).map(drop))
 }
 
-/// Clang's warnings can be asked for, forbidden, and made errors.
+/// Clang's warnings can be enabled, disabled, and made errors.
 fn warnings() -> Outcome {
     let source = "kernel void k(global int *p) { int unused; p[get_global_id(0)] = 42; }";
     let says = |options: &str, expected: bool| -> Outcome {

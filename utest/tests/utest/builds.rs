@@ -1,5 +1,5 @@
 //! Builds that go wrong in the compiler itself, and those that the kernel cache saves. Both are for the
-//! environment to decide, so the cases run this program anew.
+//! environment, so the cases run this program again.
 
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
@@ -126,7 +126,7 @@ fn macro_bomb() -> Outcome {
 
 /// More operators around each other than the compiler's stack has room for.
 fn deep_expression() -> Outcome {
-    // What the compiler says of it would be on standard error with `GENCL_DEBUG`, not in the log.
+    // With `GENCL_DEBUG` the compiler's messages would be on standard error, not in the log.
     if !is_child() {
         return child("build_deep_expression", "deep", &[]).map(drop);
     }
@@ -182,7 +182,7 @@ fn build_with_bytes(options: &CStr) -> Result<Result<(), (cl_int, String)>, Stri
     Ok(built.map_err(|code| (code, log)))
 }
 
-/// The device says that it takes none, and refuses it with the code for that.
+/// The device reports that it supports none, and rejects it with the corresponding code.
 fn intermediate_language() -> Outcome {
     let gpu = Gpu::get()?;
     let version = gpu.device.il_version().map_err(|e| e.to_string())?;
@@ -198,7 +198,7 @@ fn intermediate_language() -> Outcome {
     }
 }
 
-/// A second process finds what the first has built, and starts no compiler; damaged entries are built anew.
+/// A second process finds what the first has built, and starts no compiler; damaged entries are built again.
 fn cache() -> Outcome {
     match act().as_deref() {
         Some("fill") => return run_good(),

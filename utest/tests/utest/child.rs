@@ -1,4 +1,4 @@
-//! Cases that run this program anew, as the environment decides what they are about.
+//! Cases that run this program again, with another environment.
 
 use std::process::{Command, Output};
 

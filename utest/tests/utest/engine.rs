@@ -1,4 +1,4 @@
-//! The engines of gencl's simulated device. The environment chooses, so the cases run this program anew.
+//! The engines of gencl's simulated device. The environment selects one, so the cases run this program again.
 
 use std::path::Path;
 
@@ -26,19 +26,19 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// Runs a case in a process of its own and gives its error output.
+/// Runs a case in a separate process and returns its standard error.
 fn child(name: &str, variables: &[(&str, &str)]) -> Result<String, String> {
     output_of_child(name, variables).map(|[_, errors]| errors)
 }
 
-/// Runs a case in a process of its own and gives its output and error output.
+/// Runs a case in a separate process and returns its output and standard error.
 pub fn output_of_child(name: &str, variables: &[(&str, &str)]) -> Result<[String; 2], String> {
     let output = child::run(name, "engine", &[&[("GENCL_DEBUG", "log=debug")], variables].concat())?;
     let texts = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
     if output.status.success() { Ok(texts) } else { Err(texts.concat()) }
 }
 
-/// Each work-group sums up squares, half of the work-items by another way.
+/// Each work-group sums up squares, half of the work-items on another path.
 const SUM: &str = "
     kernel void sum(global int *out, int rounds) {
         local int part[64];
@@ -229,7 +229,7 @@ fn rows() -> Outcome {
     Ok(())
 }
 
-/// Between barriers, work-items go their own ways: channels wait in more places than a register file has room
+/// Between barriers, work-items diverge: channels are parked in more places than a register file has room
 /// for.
 const WAITS: &str = "
     #define ROUND(n)                                                                            \\
@@ -293,7 +293,7 @@ fn waits() -> Outcome {
     Ok(())
 }
 
-/// Functions that copy signs, and what they are of two numbers. Each lane has its own ways through them, so
+/// Functions that copy signs, and what they are of two numbers. Each lane has its own path through them, so
 /// hosts copy under masks.
 type Copies = [(&'static str, fn(f64, f64) -> f64); 4];
 const COPIES: Copies = [
@@ -378,7 +378,7 @@ fn hosts() -> Outcome {
     Ok(())
 }
 
-/// A translator that ends at once: the kernel is interpreted, and the log says why.
+/// A translator that ends immediately: the kernel is interpreted, and the log has the reason.
 fn without_translator() -> Outcome {
     if is_child() {
         return sum(10, 3);

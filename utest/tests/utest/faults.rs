@@ -1,4 +1,4 @@
-//! What goes wrong gets the right error and a reason, and the process lives on.
+//! Faults have the right error and a reason, and the process survives.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Mutex;
@@ -54,7 +54,7 @@ fn log_of(source: &str) -> Result<String, String> {
 
 fn syntax_error() -> Outcome {
     let log = log_of("kernel void k(global int *p)\n{\n    p[0] = 1 +;\n}\n")?;
-    // Line and column, and what clang says.
+    // Line and column, and clang's message.
     if log.contains(":3:15:") && log.contains("expected expression") {
         Ok(())
     } else {
@@ -151,7 +151,7 @@ fn buffer_sizes() -> Outcome {
 /// A card has one error state: of two faults at the same time one is lost.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// What context callbacks said.
+/// The messages of context callbacks.
 static REASONS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 unsafe extern "C" fn on_error(text: *const c_char, _info: *const c_void, _size: usize, _user: *mut c_void) {
@@ -281,7 +281,7 @@ fn endless_barriers() -> Outcome {
     )
 }
 
-/// Lanes that go their own ways, of which one leaves the buffer.
+/// Divergent lanes, one of which accesses memory out of bounds.
 fn wild_gather() -> Outcome {
     fails(
         "kernel void bad(global int *p) {

@@ -330,7 +330,7 @@ fn half_memory(width: u32) -> Outcome {
     };
     let mut a: Vec<f32> = (0..N).map(&mut number).collect();
     a[..4].copy_from_slice(&[f32::INFINITY, f32::NAN, 65519.9, -0.0]);
-    // A little beside what is between two half floats, which a rounding by way of floats would lose.
+    // Slightly off the midpoint of two half floats, which double rounding through float would lose.
     let b: Vec<f64> = a.iter().map(|x| f64::from(*x) * (1.0 + 2f64.powi(-45))).collect();
     let (da, db) = (gpu.buffer(&a)?, gpu.buffer(&b)?);
     let output = gpu.buffer(&vec![f16::ZERO; 13 * N + 4])?;

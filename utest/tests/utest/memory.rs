@@ -164,7 +164,7 @@ fn private_array(width: u32) -> Outcome {
     same(&output.read()?, &(0..n).map(host).collect::<Vec<_>>())
 }
 
-/// Private arrays of so many KiB for each work-item, in groups whose threads are all under way at the same
+/// Private arrays of so many KiB for each work-item, in groups whose threads are all in flight at the same
 /// time. Threads of eight lanes: with more, scratch memory for all of Skylake's is half a gigabyte.
 fn large_private(kib: usize) -> Outcome {
     let gpu = Gpu::get()?;

@@ -4,7 +4,7 @@ use gencl_utest::{Arg, Case, Gpu, Launch, Outcome, all_widths};
 
 use crate::memory::same;
 
-/// What a work-item says of each dimension.
+/// The values that a work-item writes for each dimension.
 const ANSWERS: usize = 7;
 /// Numbers of a work-item's record: the answers and `get_work_dim`.
 const RECORD: usize = 3 * ANSWERS + 1;
@@ -106,8 +106,8 @@ fn largest_with_constants(width: u32) -> Outcome {
     same(&output.read()?, &expected.repeat(2))
 }
 
-/// Launches in a row that nobody waits for, each three times, and each other than the one before in one thing
-/// only: each notes what it is.
+/// Launches in a row without waiting, each three times, and each other than the one before in one thing only:
+/// each notes what it is.
 fn repeated() -> Outcome {
     let gpu = Gpu::get()?;
     let program = gpu.build_source(
@@ -201,7 +201,7 @@ fn largest(width: u32) -> Outcome {
     }
 }
 
-/// A required group that fits with 16 lanes only, in a kernel with more values alive than there are registers
+/// A required group that fits with 16 lanes only, in a kernel with more live values than there are registers
 /// for.
 fn required() -> Outcome {
     const VALUES: usize = 140;

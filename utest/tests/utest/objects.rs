@@ -126,7 +126,7 @@ fn memory_destructors() -> Outcome {
     }
 }
 
-/// Where there are no destructors of global variables, nobody is to be told of them.
+/// Destructors of global variables are not supported, so their callbacks are rejected.
 fn program_release_callback() -> Outcome {
     let (api, gpu) = (api()?, Gpu::get()?);
     let program = opencl3::program::Program::create_from_source(&gpu.context, "kernel void k() { }");

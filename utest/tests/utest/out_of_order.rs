@@ -1,4 +1,4 @@
-//! Queues without order: commands run behind what they depend on, whatever else they wait for.
+//! Out-of-order queues: commands run after those that they depend on.
 
 use gencl_utest::{Case, Gpu, Outcome, Random};
 use opencl3::command_queue::{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CommandQueue};
@@ -64,7 +64,7 @@ impl Graph {
         Graph { held: (0..=COMMANDS).map(held).collect(), commands }
     }
 
-    /// What the launches leave when all of them run; each is behind those whose results it takes.
+    /// The result of all launches; each runs after those whose results it reads.
     fn values(&self) -> Vec<u32> {
         let mut values = vec![0u32; COMMANDS + 1];
         for (number, command) in self.commands.iter().enumerate() {

@@ -24,8 +24,8 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// Runs the case once more in a process of its own, where `print` runs the kernel, and gives the lines that
-/// begin with a bar to `check`.
+/// Runs the case again in a separate process, where `print` runs the kernel, and returns the lines that begin
+/// with a bar to `check`.
 fn lines(name: &str, print: fn() -> Outcome, check: fn(&[&str]) -> Outcome) -> Outcome {
     if std::env::var_os(CHILD).is_some() {
         return print();
@@ -118,7 +118,7 @@ fn check_divergent(lines: &[&str]) -> Outcome {
 
 const REPEATED: &[&str] = &["0 of 1", "1 of 1", "2 of 1", "3 of 1", "4 of 1", "5 of 1", "6 of 1"];
 
-/// Equal launches in a row that nobody waits for: each prints its own.
+/// Equal launches in a row without waiting: each prints its own records.
 fn repeated() -> Outcome {
     let gpu = Gpu::get()?;
     let source = r#"kernel void next(global int *count) { printf("|%d of %d\n", count[0], (int)get_global_size(0)); count[0]++; }"#;

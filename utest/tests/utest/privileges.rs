@@ -12,7 +12,7 @@ use crate::child::{self, CHILD};
 
 const NAME: &str = "privileges_environment";
 
-/// Whose rights the program has, and who starts it: users that need not exist.
+/// The user whose rights the program has, and the one that starts it; they need not exist.
 const OWNER: u32 = 64_001;
 const USER: u32 = 64_002;
 
@@ -105,7 +105,7 @@ impl Trial {
         let script = format!("#!/bin/sh\n: >'{}'\n", hostile.join("ran").display());
         std::fs::write(&genclc, script).map_err(text)?;
         mode(&genclc, 0o755)?;
-        // A device's file that is nobody's.
+        // A device file of an unknown user.
         symlink("/dev/null", hostile.join("node")).map_err(text)?;
         Ok(Self { hostile, program, folder })
     }

@@ -1,4 +1,4 @@
-//! Reads up to a page behind a buffer give zeros, as vector loads of many applications go beyond the end;
+//! Reads up to a page beyond a buffer return zeros, as vector loads of many applications go beyond the end;
 //! writes and what is further away are faults.
 
 use std::ffi::c_void;
@@ -49,7 +49,7 @@ fn bytes(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i * 7 % 251) as u8 | 1).collect()
 }
 
-/// What elements of so many bytes from an index on are, where all behind the data are zeros.
+/// The elements of a size from an index on, with zeros beyond the data.
 fn expected(data: &[u8], size: usize, at: usize, index: fn(usize) -> usize) -> Vec<u8> {
     let byte = |n: usize| data.get((at + index(n / size)) * size + n % size).copied().unwrap_or(0);
     (0..ITEMS * size).map(byte).collect()
@@ -89,7 +89,7 @@ fn elements() -> Outcome {
         let data = bytes(2 * PAGE);
         check(element, size, &data, Gpu::get()?.buffer(&data)?.arg())?;
     }
-    // Loads without alignment, of which some have their beginning in the buffer and their end behind it.
+    // Loads without alignment, some of which begin in the buffer and end beyond it.
     let gpu = Gpu::get()?;
     let source = "kernel void k(global const uchar *p, uint at, global uchar16 *out) {
         uint i = get_global_id(0); out[i] = vload16(0, p + at + i); }";
@@ -141,7 +141,7 @@ fn kinds() -> Outcome {
     let gpu = Gpu::get()?;
     let text = |error: opencl3::error_codes::ClError| error.to_string();
     let data = bytes(2 * PAGE);
-    // What is behind the memory in the process is not seen.
+    // The process's memory beyond the allocation is not visible.
     let mut pages = Box::new(Pages([0xff; 3 * PAGE]));
     pages.0[..2 * PAGE].copy_from_slice(&data);
     let pointer: *mut c_void = pages.0.as_mut_ptr().cast();
@@ -150,13 +150,13 @@ fn kinds() -> Outcome {
         Buffer::<u8>::create(&gpu.context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, 2 * PAGE, pointer)
     };
     check("uint", 4, &data, Arg::Memory(used.map_err(text)?.get()))?;
-    // A part sees the whole behind it, and at the whole's end zeros.
+    // A sub-buffer reads the rest of its buffer beyond its end, and zeros beyond the buffer's end.
     let whole = gpu.buffer(&bytes(3 * PAGE))?;
     // SAFETY: the part is within the whole.
     let part = unsafe { whole.memory().create_sub_buffer(CL_MEM_READ_WRITE, PAGE, 2 * PAGE) };
     let part = part.map_err(text)?;
     check("uint", 4, &bytes(3 * PAGE)[PAGE..], Arg::Memory(part.get()))?;
-    // A size that is no whole page: the rest of the page is there, and a page behind it.
+    // A size that is not a multiple of the page size: the rest of the page is mapped, and one more page.
     let odd = gpu.buffer(&bytes(PAGE + 128))?;
     check("uint", 4, &bytes(PAGE + 128), odd.arg())?;
     if !Need::SharedMemory.is_there(gpu) {

@@ -291,11 +291,11 @@ fn buffer_sizes() -> Outcome {
     Ok(())
 }
 
-/// An empty list of pointers takes back what was said before; it need not be anywhere.
+/// An empty list of pointers clears the previous one; its address does not matter.
 fn reach_taken_back() -> Outcome {
     const LISTS: [cl_uint; 2] = [0x11B6, 0x4203];
     for name in LISTS {
-        // A queue of its own, as what comes behind a fault fails.
+        // A separate queue, as commands after a fault fail.
         let (program, queue) = start()?;
         let (nodes, sum) = (Shared::<Node>::new(2)?, Shared::<i64>::new(1)?);
         let other = Shared::<Node>::new(1)?;
@@ -438,7 +438,7 @@ fn faults() -> Outcome {
     }
 }
 
-/// Memory that is freed while commands wait to use it lives until they have ended.
+/// Memory that is freed while commands that use it are queued is kept until they have ended.
 fn freed_too_early() -> Outcome {
     let (program, queue) = start()?;
     let gate =

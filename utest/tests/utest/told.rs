@@ -1,5 +1,4 @@
-//! What the user is told on the error output without having asked. The environment decides, so the cases run
-//! this program anew.
+//! Warnings on standard error. The environment controls them, so the cases run this program again.
 
 use gencl_utest::{Case, Gpu, Launch, Need, Outcome};
 
@@ -15,7 +14,7 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// Runs a case in a process of its own and gives the lines of ours on its error output.
+/// Runs a case in a separate process and returns gencl's lines of its standard error.
 fn lines(name: &str, variables: &[(&str, &str)]) -> Result<Vec<String>, String> {
     let output = child::run(name, "tell", variables)?;
     let text = String::from_utf8_lossy(&output.stderr);
@@ -50,7 +49,7 @@ fn fault() -> Outcome {
         return Ok(());
     }
     let told = lines("told_fault", &[])?;
-    // Of a GPU behind the kernel's interface more is not known than that it failed.
+    // With a GPU behind the kernel's interface, only the failure itself is known.
     let expected: [&[&str]; 2] = match told.iter().any(|line| line.contains("page fault")) {
         true if told.iter().any(|line| line.contains("work-item")) => [
             &[
@@ -66,7 +65,7 @@ fn fault() -> Outcome {
     expect(&lines("told_fault", &[("GENCL_DEBUG", "quiet")])?, &[])
 }
 
-/// What has no meaning is said once, with what would have one.
+/// An invalid value is reported once, with the valid ones.
 fn variables() -> Outcome {
     if is_child() {
         let gpu = Gpu::get()?;
@@ -76,7 +75,7 @@ fn variables() -> Outcome {
         return crate::memory::same(&out.read()?, &[3]);
     }
     let set = [("GENCL_DEBUG", "irr,log=loud"), ("GENCL_CACHE_SIZE", "lots"), ("GENCL_BUILD_TIMEOUT", "-1")];
-    // A cache of its own, so that there is a build.
+    // A separate cache, so that there is a build.
     let cache = std::env::temp_dir().join(format!("gencl-told-{}", std::process::id()));
     let folder = cache.to_string_lossy();
     let set = [&set[..], &[("GENCL_CACHE", &*folder)]].concat();
@@ -87,7 +86,7 @@ fn variables() -> Outcome {
         &["GENCL_BUILD_TIMEOUT=-1", "seconds"],
     ];
     let told = lines("told_variables", &set);
-    // It is not there when the first build did not come so far.
+    // It is missing if the first build did not get that far.
     let _ = std::fs::remove_dir_all(&cache);
     expect(&told?, &expected)?;
     expect(&lines("told_variables", &[])?, &[])

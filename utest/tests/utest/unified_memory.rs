@@ -129,7 +129,7 @@ fn ask_about(unified: &'static Unified, context: cl_context, pointer: *const c_v
     })
 }
 
-/// What allocations say of themselves, at their beginning and within, and what is said of other memory.
+/// Queries of allocations, by pointers to their beginning and into them, and of other memory.
 fn information() -> Outcome {
     let gpu = Gpu::get()?;
     let (context, device) = (gpu.context.get(), gpu.device.id());

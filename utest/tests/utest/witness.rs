@@ -1,5 +1,5 @@
 //! Machine code, read by an independent disassembler. Every program that the suite builds is shown to it;
-//! this is the test that says so when there is none.
+//! this test reports when there is none.
 
 use gencl_utest::{Case, Gpu, Need, Outcome};
 

@@ -1,4 +1,4 @@
-//! Work-groups as large as the device says, for each kernel: what a kernel's threads have no room for is
+//! Work-groups of the device's maximum size, for each kernel: what a kernel's threads have no room for is
 //! executed by wider ones.
 
 use gencl_utest::{Case, DOUBLE, Gpu, Launch, Need, Outcome, Program, run};
@@ -13,7 +13,7 @@ use crate::information::objects::sub_group_number;
 use crate::memory::same;
 use crate::programs::{Linked, compiled};
 
-/// Intel's driver says less of a kernel than of the device.
+/// Intel's driver reports less for a kernel than for the device.
 const LESS: &str = "a kernel's largest group may be smaller than the device's";
 
 pub fn cases() -> Vec<Case> {
@@ -32,10 +32,10 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// Values that a work-item has alive across a barrier: more than fit into registers with 16 lanes.
+/// Live values of a work-item across a barrier: more than fit into registers with 16 lanes.
 const VALUES: usize = 90;
 
-/// A kernel that turns a group's values around, all of which are alive at a barrier. `attributes` belong to
+/// A kernel that turns a group's values around, all of which are live at a barrier. `attributes` belong to
 /// it.
 fn source(attributes: &str, largest: usize) -> String {
     let load = |i| format!("uint v{i} = in[get_global_id(0) + {i}];\n");
@@ -102,7 +102,7 @@ fn largest() -> Outcome {
     }
 }
 
-/// Private memory of each work-item, whose index is not known.
+/// Private memory of each work-item, with a dynamic index.
 fn arrays() -> Outcome {
     let gpu = Gpu::get()?;
     let program = gpu.build_source(

@@ -1,7 +1,7 @@
-//! What must come before what in a block, and how long after it.
+//! The dependence graph of a block, with latencies.
 
-use crate::codegen::allocate::{Locations, is_nothing};
-use crate::codegen::lir::{GRF, Inst, Kind, VRef, Vreg, VregInfo};
+use crate::codegen::allocate::{Locations, is_redundant_copy};
+use crate::codegen::lir::{GRF, Inst, InstKind, VRef, Vreg, VregInfo};
 use gencl_isa::message::{Message, Operation, surface};
 use gencl_isa::{Arf, Descriptor, Extra, Generation, Opcode, Operand, Register};
 use rustc_hash::FxHashMap;
@@ -22,16 +22,16 @@ mod latency {
     pub const MEMORY: u32 = 250;
 }
 
-/// An instruction.
+/// An instruction in the dependence graph.
 #[derive(Clone, Debug, Default)]
 pub struct Node {
-    /// Instructions that must come after it, and clocks from the end of its issue on.
-    pub after: Vec<(usize, u32)>,
-    /// How many must come before it.
-    pub before: u32,
+    /// Dependent instructions, each with the minimum number of clocks after the end of its issue.
+    pub successors: Vec<(usize, u32)>,
+    /// Number of instructions it depends on.
+    pub predecessors: u32,
     /// Clocks for which it holds the thread.
     pub issue: u32,
-    /// Clocks from its beginning to the end of the block, at least.
+    /// Minimum number of clocks from its issue to the end of the block.
     pub height: u32,
 }
 
@@ -41,12 +41,12 @@ pub struct Graph {
     pub nodes: Vec<Node>,
 }
 
-/// Does it end the thread?
+/// Whether it ends the thread.
 pub fn ends_thread(inst: &Inst) -> bool {
     matches!(inst.isa.extra, Extra::Send(send) if send.end_of_thread)
 }
 
-/// What a message does to memory.
+/// A memory access by a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Access {
     shared: bool,
@@ -54,46 +54,47 @@ struct Access {
 }
 
 impl Graph {
-    /// Of the instructions of a block without its end, with their registers in places or not yet.
-    pub fn new(insts: &[Inst], places: &Places, generation: Generation) -> Graph {
+    /// The graph of a block's instructions without terminators, before or after register allocation.
+    pub fn new(insts: &[Inst], placement: &RegisterPlacement, generation: Generation) -> Graph {
         let mut graph = Graph { nodes: vec![Node::default(); insts.len()] };
-        let mut known = Known::default();
+        let mut pending = PendingAccesses::default();
         for (index, inst) in insts.iter().enumerate() {
-            graph.nodes[index].issue = if places.is_nothing(inst) { 0 } else { issue(inst) };
-            known.add(&mut graph, index, insts, places, generation);
+            graph.nodes[index].issue = if placement.emits_nothing(inst) { 0 } else { issue(inst) };
+            pending.add(&mut graph, index, insts, placement, generation);
         }
         for index in (0..insts.len()).rev() {
             let node = &graph.nodes[index];
-            let rest = node.after.iter().map(|&(next, latency)| latency + graph.nodes[next].height).max();
+            let rest =
+                node.successors.iter().map(|&(next, latency)| latency + graph.nodes[next].height).max();
             graph.nodes[index].height = node.issue + rest.unwrap_or(0);
         }
         graph
     }
 
     fn edge(&mut self, from: usize, to: usize, latency: u32) {
-        // Edges come in the order of where they lead.
-        match self.nodes[from].after.last_mut() {
+        // Edges are added in the order of their targets.
+        match self.nodes[from].successors.last_mut() {
             Some((next, known)) if *next == to => *known = latency.max(*known),
             _ => {
-                self.nodes[from].after.push((to, latency));
-                self.nodes[to].before += 1;
+                self.nodes[from].successors.push((to, latency));
+                self.nodes[to].predecessors += 1;
             }
         }
     }
 }
 
-/// Where the registers of a block are.
+/// The virtual registers, and their locations after allocation.
 #[derive(Clone, Copy)]
-pub struct Places<'a> {
+pub struct RegisterPlacement<'a> {
     /// Virtual registers.
     pub vregs: &'a [VregInfo],
-    /// Their places in the register file, once they have some.
+    /// Their locations, after allocation.
     pub locations: Option<&'a Locations>,
 }
 
-/// What instructions read and write beside flags and memory.
+/// Storage that instructions access, apart from flags and memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Room {
+enum Storage {
     /// A virtual register.
     Register(Vreg),
     /// The register file.
@@ -102,51 +103,55 @@ enum Room {
     Scratch,
 }
 
-/// Bytes `first` to `end` of a room.
+/// Bytes `first..end` of a storage.
 #[derive(Clone, Copy)]
-struct Bytes {
-    room: Room,
+struct ByteRange {
+    storage: Storage,
     first: u32,
     end: u32,
 }
 
-impl Places<'_> {
-    fn bytes(&self, v: VRef, size: u32) -> Bytes {
+impl RegisterPlacement<'_> {
+    fn bytes(&self, v: VRef, size: u32) -> ByteRange {
         let number = v.vreg.0 as usize;
-        let (room, start) = match self.locations.map(|all| all[number]) {
-            None => (Room::Register(v.vreg), 0),
-            Some(at) => (Room::File, at.unwrap_or(0)),
+        let (storage, start) = match self.locations.map(|all| all[number]) {
+            None => (Storage::Register(v.vreg), 0),
+            Some(at) => (Storage::File, at.unwrap_or(0)),
         };
         let first = start + v.offset;
-        Bytes { room, first, end: first + size.max(1) }
+        ByteRange { storage, first, end: first + size.max(1) }
     }
 
-    fn reads<'a>(&'a self, inst: &'a Inst) -> impl Iterator<Item = Bytes> + 'a {
+    fn reads<'a>(&'a self, inst: &'a Inst) -> impl Iterator<Item = ByteRange> + 'a {
         let sources = inst.srcs.iter().enumerate().filter_map(|(n, v)| v.map(|v| (n, v)));
         let scratch = match inst.kind {
-            Kind::Fill(first) => Some(Bytes { room: Room::Scratch, first, end: first + inst.dst_span() }),
+            InstKind::Fill(first) => {
+                Some(ByteRange { storage: Storage::Scratch, first, end: first + inst.dst_span() })
+            }
             _ => None,
         };
         sources.map(|(n, v)| self.bytes(v, inst.src_span(n))).chain(scratch)
     }
 
-    fn writes<'a>(&'a self, inst: &'a Inst) -> impl Iterator<Item = Bytes> + 'a {
+    fn writes<'a>(&'a self, inst: &'a Inst) -> impl Iterator<Item = ByteRange> + 'a {
         let destination = inst.dst.map(|v| match inst.kind {
-            Kind::Undefined => self.bytes(v, self.vregs[v.vreg.0 as usize].size - v.offset),
+            InstKind::Undef => self.bytes(v, self.vregs[v.vreg.0 as usize].size - v.offset),
             _ => self.bytes(v, inst.dst_span()),
         });
         let scratch = match inst.kind {
-            Kind::Spill(first) => {
-                inst.spilled().map(|(_, bytes)| Bytes { room: Room::Scratch, first, end: first + bytes })
-            }
+            InstKind::Spill(first) => inst.spilled().map(|(_, bytes)| ByteRange {
+                storage: Storage::Scratch,
+                first,
+                end: first + bytes,
+            }),
             _ => None,
         };
         destination.into_iter().chain(scratch)
     }
 
-    /// Does no machine instruction come of it?
-    fn is_nothing(&self, inst: &Inst) -> bool {
-        inst.kind == Kind::Undefined || self.locations.is_some_and(|all| is_nothing(inst, all))
+    /// Whether emission drops it.
+    fn emits_nothing(&self, inst: &Inst) -> bool {
+        inst.kind == InstKind::Undef || self.locations.is_some_and(|all| is_redundant_copy(inst, all))
     }
 }
 
@@ -159,51 +164,50 @@ fn issue(inst: &Inst) -> u32 {
     2 * span.div_ceil(GRF).max(1)
 }
 
-/// The accesses so far to 32 bytes of a room that later ones may have to wait for: instruction, first byte
-/// and end.
+/// Earlier accesses to 32 bytes of a storage that later ones may depend on: instruction, first byte and end.
 #[derive(Default)]
-struct Cell {
+struct CellAccesses {
     writes: SmallVec<[(usize, u32, u32); 4]>,
     reads: SmallVec<[(usize, u32, u32); 4]>,
 }
 
-/// The instructions so far that later ones may have to wait for.
+/// Earlier instructions that later ones may depend on.
 #[derive(Default)]
-struct Known {
-    cells: FxHashMap<(Room, u32), Cell>,
+struct PendingAccesses {
+    cells: FxHashMap<(Storage, u32), CellAccesses>,
     /// The last write of each virtual register.
     last: FxHashMap<Vreg, usize>,
     /// By flag of 16 bits.
     flag_writes: [Option<usize>; 4],
     flag_reads: [Vec<usize>; 4],
-    /// By memory: shared or not.
+    /// By memory: 0 global, 1 shared local.
     stores: [Option<usize>; 2],
     loads: [Vec<usize>; 2],
-    /// The last one that nothing goes over.
-    wall: Option<usize>,
+    /// The last scheduling barrier.
+    barrier: Option<usize>,
 }
 
-impl Known {
+impl PendingAccesses {
     fn add(
         &mut self,
         graph: &mut Graph,
         index: usize,
         insts: &[Inst],
-        places: &Places,
+        placement: &RegisterPlacement,
         generation: Generation,
     ) {
         let inst = &insts[index];
-        if let Some(wall) = self.wall {
-            graph.edge(wall, index, 0);
+        if let Some(barrier) = self.barrier {
+            graph.edge(barrier, index, 0);
         }
-        let latency = |from: usize| match places.is_nothing(&insts[from]) {
+        let latency = |from: usize| match placement.emits_nothing(&insts[from]) {
             true => 0,
             false => result_latency(&insts[from], generation),
         };
-        for bytes in places.reads(inst) {
+        for bytes in placement.reads(inst) {
             self.read(graph, index, bytes, &latency);
         }
-        for bytes in places.writes(inst) {
+        for bytes in placement.writes(inst) {
             self.write(graph, index, bytes, &latency);
         }
         for flag in flags_read(inst) {
@@ -236,18 +240,18 @@ impl Known {
                     self.loads[memory].push(index);
                 }
             }
-            Order::Wall => {
-                for from in self.wall.unwrap_or(0)..index {
+            Order::Barrier => {
+                for from in self.barrier.unwrap_or(0)..index {
                     graph.edge(from, index, 0);
                 }
-                self.wall = Some(index);
+                self.barrier = Some(index);
             }
         }
     }
 
-    fn read(&mut self, graph: &mut Graph, index: usize, bytes: Bytes, latency: &dyn Fn(usize) -> u32) {
+    fn read(&mut self, graph: &mut Graph, index: usize, bytes: ByteRange, latency: &dyn Fn(usize) -> u32) {
         for (number, first, end) in cells(bytes) {
-            let cell = self.cells.entry((bytes.room, number)).or_default();
+            let cell = self.cells.entry((bytes.storage, number)).or_default();
             for &(from, f, e) in &cell.writes {
                 if f < end && first < e {
                     graph.edge(from, index, latency(from));
@@ -257,15 +261,15 @@ impl Known {
         }
     }
 
-    fn write(&mut self, graph: &mut Graph, index: usize, bytes: Bytes, latency: &dyn Fn(usize) -> u32) {
-        if let Room::Register(vreg) = bytes.room
+    fn write(&mut self, graph: &mut Graph, index: usize, bytes: ByteRange, latency: &dyn Fn(usize) -> u32) {
+        if let Storage::Register(vreg) = bytes.storage
             && let Some(from) = self.last.insert(vreg, index)
         {
-            // Parts of one value stay in order: the first of them ends what the register held before.
+            // Writes of parts of one value stay in order: the first of them kills the previous value.
             graph.edge(from, index, 0);
         }
         for (number, first, end) in cells(bytes) {
-            let cell = self.cells.entry((bytes.room, number)).or_default();
+            let cell = self.cells.entry((bytes.storage, number)).or_default();
             for &(from, f, e) in cell.reads.iter().filter(|known| known.0 != index) {
                 if f < end && first < e {
                     graph.edge(from, index, 0);
@@ -276,7 +280,7 @@ impl Known {
                     graph.edge(from, index, latency(from));
                 }
             }
-            // What comes later waits for this one, which waits for what it covers.
+            // Later accesses depend on this one, and through it on those it covers.
             let covers = |&(_, f, e): &(usize, u32, u32)| first <= f && e <= end;
             cell.reads.retain(|known| !covers(known));
             cell.writes.retain(|known| !covers(known));
@@ -285,19 +289,19 @@ impl Known {
     }
 }
 
-/// The registers of 32 bytes that some bytes are in, with the first byte and the end in each.
-fn cells(bytes: Bytes) -> impl Iterator<Item = (u32, u32, u32)> {
-    let Bytes { first, end, .. } = bytes;
+/// The 32-byte cells that a range overlaps, each with the first byte and the end of the overlap.
+fn cells(bytes: ByteRange) -> impl Iterator<Item = (u32, u32, u32)> {
+    let ByteRange { first, end, .. } = bytes;
     (first / GRF..end.div_ceil(GRF)).map(move |n| (n, first.max(n * GRF), end.min((n + 1) * GRF)))
 }
 
-/// How an instruction is ordered among others, beside its registers.
+/// How an instruction is ordered among others, apart from its registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
     Free,
     Memory(Access),
-    /// Nothing goes over it.
-    Wall,
+    /// A scheduling barrier: no instruction moves across it.
+    Barrier,
 }
 
 fn access(inst: &Inst, generation: Generation) -> Order {
@@ -310,8 +314,8 @@ fn access(inst: &Inst, generation: Generation) -> Order {
         _ => false,
     };
     let isa = &inst.isa;
-    // A register by its number, as the end of the thread has it: allocation knows only that nothing is alive
-    // behind its write.
+    // A physical register, at the end of the thread: allocation relies on no virtual register being live
+    // there.
     let numbered = inst.dst.is_none() && matches!(isa.destination.register, Register::Grf(_));
     if isa.opcode == Opcode::Wait
         || numbered
@@ -320,12 +324,12 @@ fn access(inst: &Inst, generation: Generation) -> Order {
         || isa.destination.indirect.is_some()
         || isa.sources.iter().any(source_is_state)
     {
-        return Order::Wall;
+        return Order::Barrier;
     }
     let Extra::Send(send) = isa.extra else { return Order::Free };
-    let Descriptor::Immediate(descriptor) = send.descriptor else { return Order::Wall };
-    // Registers in scratch are ordered as registers are.
-    if matches!(inst.kind, Kind::Spill(_) | Kind::Fill(_)) {
+    let Descriptor::Immediate(descriptor) = send.descriptor else { return Order::Barrier };
+    // Spills and fills are ordered by their bytes of scratch.
+    if matches!(inst.kind, InstKind::Spill(_) | InstKind::Fill(_)) {
         return Order::Free;
     }
     let message = Message::decode(generation, send.target, descriptor);
@@ -338,29 +342,29 @@ fn access(inst: &Inst, generation: Generation) -> Order {
             at(surface, write)
         }
         Ok(Operation::UntypedAtomic { surface, .. }) => at(surface, true),
-        _ => Order::Wall,
+        _ => Order::Barrier,
     }
 }
 
-/// Clocks until what an instruction writes can be read.
+/// Latency of an instruction's result in clocks.
 fn result_latency(inst: &Inst, generation: Generation) -> u32 {
     match access(inst, generation) {
         Order::Memory(Access { shared: true, .. }) => latency::SHARED,
         Order::Memory(_) => latency::MEMORY,
         _ if matches!(inst.isa.extra, Extra::Math(_)) => latency::MATH,
-        _ if matches!(inst.kind, Kind::Fill(_)) => latency::SHARED,
+        _ if matches!(inst.kind, InstKind::Fill(_)) => latency::SHARED,
         _ => latency::RESULT,
     }
 }
 
-/// The flags of 16 bits that bits `first` to `end` of a flag register are in.
+/// The 16-bit flags that bits `first..end` of a flag register overlap.
 fn flags_of(register: u8, first: u32, end: u32) -> impl Iterator<Item = usize> {
     (0..2)
         .filter(move |half| first < 16 * (half + 1) && 16 * half < end)
         .map(move |half| usize::from(register) * 2 + half as usize)
 }
 
-/// The flags for the channels of an instruction.
+/// The flags with a bit for a channel of an instruction.
 fn channel_flags(inst: &Inst) -> impl Iterator<Item = usize> + use<> {
     let isa = &inst.isa;
     let base = 16 * u32::from(isa.flag.subregister);

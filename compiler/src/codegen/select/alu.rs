@@ -1,11 +1,11 @@
 //! Arithmetic and logic.
 
 use super::{Failure, Selector, machine_type, unsigned};
-use crate::codegen::build::{Dest, Operation, Val};
+use crate::codegen::operand::{Dest, Operation, Val};
 use crate::ir::{BinaryOp, Instruction, Reg, TernaryOp, Type as IrType, UnaryOp};
 use gencl_isa::{Condition, MathFunction, Opcode, Type};
 
-/// Operations with two sources that are one instruction, and whether the sources can be exchanged.
+/// Operations with two sources that are one instruction, and whether they are commutative.
 const PLAIN_BINARY: &[(BinaryOp, Opcode, bool)] = &[
     (BinaryOp::Add, Opcode::Add, true),
     (BinaryOp::Mul, Opcode::Mul, true),
@@ -18,7 +18,7 @@ fn is_byte(ty: Type) -> bool {
     matches!(ty, Type::B | Type::UB)
 }
 
-/// Does an immediate of at most 32 bits give a 64-bit operand this value?
+/// A constant 64-bit operand as an immediate of at most 32 bits that extends to it, if there is one.
 fn narrowed(v: Val) -> Option<Val> {
     let value = v.extended()?;
     if v.ty.is_float() {
@@ -31,8 +31,9 @@ fn narrowed(v: Val) -> Option<Val> {
 }
 
 impl Selector<'_> {
-    /// As a second source, which may be an immediate of at most 32 bits.
-    pub fn second(&mut self, v: Val) -> Val {
+    /// A value as a second source: a constant becomes an immediate of at most 32 bits, or else a scalar
+    /// register.
+    pub fn as_second_source(&mut self, v: Val) -> Val {
         if v.constant().is_none() {
             return v;
         }
@@ -45,19 +46,18 @@ impl Selector<'_> {
         }
     }
 
-    /// Emits an operation on two sources, with constants where the hardware takes them.
-    pub fn two(&mut self, operation: Operation, exchangeable: bool, dst: Dest, a: Val, b: Val) {
+    /// Emits an operation on two sources, with a constant as source 1 if possible, else in a register.
+    pub fn binary_op(&mut self, operation: Operation, commutative: bool, dst: Dest, a: Val, b: Val) {
         let (a, b) = match (a.constant(), b.constant()) {
-            (Some(_), None) if exchangeable => (b, a),
+            (Some(_), None) if commutative => (b, a),
             _ => (a, b),
         };
         let a = self.materialize(a);
-        let b = if b.negate || b.abs { self.materialize(b) } else { self.second(b) };
+        let b = if b.negate || b.abs { self.materialize(b) } else { self.as_second_source(b) };
         self.b.op(operation, dst, &[a, b]);
     }
 
-    /// A destination for the wrapping results of an operation: bytes are computed as words, whose low
-    /// byte is the result.
+    /// The destination of a wrapping operation: bytes are computed as words, whose low byte is the result.
     fn wrapping(&mut self, reg: Reg, ty: Type) -> Result<Dest, Failure> {
         self.dest(reg, if is_byte(ty) { Type::UW } else { ty })
     }
@@ -75,7 +75,7 @@ impl Selector<'_> {
     /// Operations with one source.
     pub fn unary(&mut self, op: UnaryOp, ty: IrType, i: &Instruction) -> Result<(), Failure> {
         let machine = machine_type(ty)?;
-        let (dst, src) = (i.dsts[0], i.srcs[0]);
+        let (dst, [src]) = (i.result(), i.sources());
         if let Some(result) = self.float_unary(op, ty, i) {
             return result;
         }
@@ -112,7 +112,7 @@ impl Selector<'_> {
                     _ => return Err(Failure::unsupported(format!("{op:?} of {ty:?}"))),
                 };
                 let d = self.dest(dst, machine)?;
-                self.two(Operation::new(Opcode::Mul), true, d, v, Val::imm(one, machine));
+                self.binary_op(Operation::new(Opcode::Mul), true, d, v, Val::imm(one, machine));
                 Ok(())
             }
             UnaryOp::LeadingZeros | UnaryOp::TrailingZeros | UnaryOp::PopCount | UnaryOp::BitReverse => {
@@ -141,9 +141,9 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// dst = constant, where the register has other definitions too.
+    /// dst = constant, if the register has other definitions as well.
     pub fn immediate(&mut self, i: &Instruction, ty: IrType, bits: u64) -> Result<(), Failure> {
-        let dst = i.dsts[0];
+        let dst = i.result();
         if ty == IrType::Bool {
             let mask = if bits & 1 != 0 { self.dispatch_mask()? } else { self.no_lanes() };
             return self.assign_constant_truth(i, mask);
@@ -188,7 +188,7 @@ impl Selector<'_> {
                     self.b.op(Operation::new(Opcode::Or), t, &[v, Val::imm(1 << width, Type::UD)]);
                     v = t.val();
                 }
-                self.first_one(t, v);
+                self.find_first_set(t, v);
             }
             _ => {
                 self.b.op(Operation::new(Opcode::Bfrev), t, &[v]);
@@ -203,8 +203,8 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// The number of the lowest one of 32 bits; 32 for 0, where `fbl` gives all ones.
-    pub fn first_one(&mut self, d: Dest, v: Val) {
+    /// Index of the lowest set bit of 32; 32 for 0, for which `fbl` returns all ones.
+    pub fn find_first_set(&mut self, d: Dest, v: Val) {
         self.b.op(Operation::new(Opcode::Fbl), d, &[v]);
         self.b.op(Operation::choose(Condition::Less), d, &[d.val(), Val::imm(32, Type::UD)]);
     }
@@ -212,8 +212,8 @@ impl Selector<'_> {
     /// Operations with two sources.
     pub fn binary(&mut self, op: BinaryOp, ty: IrType, i: &Instruction) -> Result<(), Failure> {
         let machine = machine_type(ty)?;
-        let dst = i.dsts[0];
-        let (a, b) = (self.val(i.srcs[0], machine)?, self.val(i.srcs[1], machine)?);
+        let (dst, [a, b]) = (i.result(), i.sources());
+        let (a, b) = (self.val(a, machine)?, self.val(b, machine)?);
         let wide = machine.size() == 8 && !machine.is_float();
         let float = machine.is_float();
         let refused = || Err(Failure::unsupported(format!("{op:?} of {ty:?}")));
@@ -235,11 +235,11 @@ impl Selector<'_> {
             }
             BinaryOp::And | BinaryOp::Or | BinaryOp::Xor if float => refused(),
             BinaryOp::Add | BinaryOp::Mul | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => {
-                let Some((_, opcode, exchangeable)) = PLAIN_BINARY.iter().find(|(o, ..)| *o == op) else {
+                let Some((_, opcode, commutative)) = PLAIN_BINARY.iter().find(|(o, ..)| *o == op) else {
                     return refused();
                 };
                 let d = self.wrapping(dst, machine)?;
-                self.two(Operation::new(*opcode), *exchangeable, d, a, b);
+                self.binary_op(Operation::new(*opcode), *commutative, d, a, b);
                 Ok(())
             }
             BinaryOp::Sub => {
@@ -262,7 +262,7 @@ impl Selector<'_> {
             BinaryOp::Min | BinaryOp::Max => {
                 let condition = if op == BinaryOp::Min { Condition::Less } else { Condition::GreaterEqual };
                 let d = self.dest(dst, machine)?;
-                self.two(Operation::choose(condition), true, d, a, b);
+                self.binary_op(Operation::choose(condition), true, d, a, b);
                 Ok(())
             }
             BinaryOp::AddSat | BinaryOp::SubSat if float => refused(),
@@ -273,14 +273,14 @@ impl Selector<'_> {
             }
             BinaryOp::AddSat => {
                 let d = self.dest(dst, machine)?;
-                self.two(Operation::new(Opcode::Add).saturating(), true, d, a, b);
+                self.binary_op(Operation::new(Opcode::Add).saturating(), true, d, a, b);
                 Ok(())
             }
             BinaryOp::SubSat => self.subtract_saturating(machine, dst, a, b),
             BinaryOp::Avg if float || wide => refused(),
             BinaryOp::Avg => {
                 let d = self.dest(dst, machine)?;
-                self.two(Operation::new(Opcode::Avg), true, d, a, b);
+                self.binary_op(Operation::new(Opcode::Avg), true, d, a, b);
                 Ok(())
             }
         }
@@ -292,20 +292,20 @@ impl Selector<'_> {
             // a - constant is a + -constant.
             Some(value) if !b.ty.is_float() => {
                 let opposite = Val::imm((value as u64).wrapping_neg(), b.ty);
-                self.two(add, true, d, a, opposite);
+                self.binary_op(add, true, d, a, opposite);
             }
             Some(_) => {
                 let sign = 1u64 << (8 * b.ty.size() - 1);
                 let opposite = Val::imm(b.constant().unwrap_or(0) ^ sign, b.ty);
-                self.two(add, true, d, a, opposite);
+                self.binary_op(add, true, d, a, opposite);
             }
-            // The constant goes second.
-            None if a.constant().is_some() => self.two(add, true, d, a, b.negated()),
+            // A constant must be source 1.
+            None if a.constant().is_some() => self.binary_op(add, true, d, a, b.negated()),
             None => self.b.op(add, d, &[a, b.negated()]),
         }
     }
 
-    /// max(a, b) - b cannot wrap; signed subtraction saturates by itself.
+    /// Unsigned: max(a, b) - b cannot wrap. Signed: `.sat`.
     fn subtract_saturating(&mut self, ty: Type, dst: Reg, a: Val, b: Val) -> Result<(), Failure> {
         let b = self.materialize(b);
         let a = self.materialize(a);
@@ -325,7 +325,7 @@ impl Selector<'_> {
         let width = 8 * u64::from(ty.size());
         let count = match count.constant() {
             Some(bits) => Val::imm(bits % width, Type::UW),
-            // The hardware takes 5 bits of the amount, 6 for quadwords.
+            // The hardware uses the low 5 bits of the amount, 6 for quadwords.
             None if width >= 32 => count.cast(Type::UD),
             None => {
                 let t = self.b.temporary(count.scalar(), Type::UW);
@@ -369,12 +369,12 @@ impl Selector<'_> {
     /// Operations with three sources.
     pub fn ternary(&mut self, op: TernaryOp, ty: IrType, i: &Instruction) -> Result<(), Failure> {
         let machine = machine_type(ty)?;
-        let dst = i.dsts[0];
+        let (dst, [a, b, c]) = (i.result(), i.sources());
         match op {
             TernaryOp::Mad if machine.is_float() => self.float_mad(machine, i),
             TernaryOp::Mad => {
-                let (a, b) = (self.val(i.srcs[0], machine)?, self.val(i.srcs[1], machine)?);
-                let c = self.val(i.srcs[2], machine)?;
+                let (a, b) = (self.val(a, machine)?, self.val(b, machine)?);
+                let c = self.val(c, machine)?;
                 let d = self.wrapping(dst, machine)?;
                 let t = self.b.temporary(d.scalar(), d.ty);
                 if machine.size() == 8 {
@@ -383,23 +383,23 @@ impl Selector<'_> {
                 } else if machine.size() == 4 {
                     self.multiply(t, a, b);
                 } else {
-                    self.two(Operation::new(Opcode::Mul), true, t, a, b);
+                    self.binary_op(Operation::new(Opcode::Mul), true, t, a, b);
                 }
-                self.two(Operation::new(Opcode::Add), true, d, t.val(), c);
+                self.binary_op(Operation::new(Opcode::Add), true, d, t.val(), c);
                 Ok(())
             }
             TernaryOp::BitSelect => {
                 let ty = unsigned(machine.size());
-                let a = self.val(i.srcs[0], ty)?;
+                let a = self.val(a, ty)?;
                 let a = self.materialize(a);
-                let (b, c) = (self.val(i.srcs[1], ty)?, self.val(i.srcs[2], ty)?);
+                let (b, c) = (self.val(b, ty)?, self.val(c, ty)?);
                 // c ^ (a & (b ^ c))
                 let c = self.materialize(c);
                 let d = self.wrapping(dst, ty)?;
                 let t = self.b.temporary(d.scalar(), d.ty);
-                self.two(Operation::new(Opcode::Xor), true, t, b, c);
-                self.two(Operation::new(Opcode::And), true, t, t.val(), a);
-                self.two(Operation::new(Opcode::Xor), true, d, t.val(), c);
+                self.binary_op(Operation::new(Opcode::Xor), true, t, b, c);
+                self.binary_op(Operation::new(Opcode::And), true, t, t.val(), a);
+                self.binary_op(Operation::new(Opcode::Xor), true, d, t.val(), c);
                 Ok(())
             }
         }

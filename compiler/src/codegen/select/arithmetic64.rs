@@ -1,7 +1,7 @@
-//! 64-bit integer operations that are more than one instruction.
+//! 64-bit integer operations that need several instructions.
 
 use super::{Failure, Selector};
-use crate::codegen::build::{Dest, Operation, Val};
+use crate::codegen::operand::{Dest, Operation, Val};
 use crate::ir::UnaryOp;
 use gencl_isa::{Opcode, Type};
 
@@ -15,12 +15,12 @@ impl Selector<'_> {
         self.b.op(Operation::new(opcode), d, &[a, b]);
     }
 
-    /// A new register of one quadword per lane, or of one.
+    /// A new register of one quadword, for each lane or for all.
     fn wide(&mut self, scalar: bool) -> Dest {
         self.b.temporary(scalar, Type::UQ)
     }
 
-    /// d = a * b: the low product and both cross products, whose low halves count.
+    /// d = a * b: the low product, plus the low halves of both cross products shifted by 32.
     pub fn mul64(&mut self, d: Dest, a: Val, b: Val) {
         let ((al, ah), (bl, bh)) = (halves(a), halves(b));
         let low = self.wide(d.scalar());
@@ -54,7 +54,7 @@ impl Selector<'_> {
         self.op2(Opcode::Add, high, high.val(), middle.val().part(4, Type::UD));
         self.op2(Opcode::Add, high, high.val(), other.val().part(4, Type::UD));
         if signed {
-            // A negative factor stands for itself plus 2^64.
+            // Read as unsigned, a negative factor is larger by 2^64.
             for (sign, factor) in [(a, b), (b, a)] {
                 let mask = self.wide(scalar).cast(Type::Q);
                 self.op2(Opcode::Asr, mask, sign.cast(Type::Q), Val::imm(63, Type::UW));
@@ -88,12 +88,12 @@ impl Selector<'_> {
                 self.b.op(Operation::new(Opcode::Lzd), second, &[low]);
             }
             _ => {
-                self.first_one(first, low);
-                self.first_one(second, high);
+                self.find_first_set(first, low);
+                self.find_first_set(second, high);
             }
         }
         if op != UnaryOp::PopCount {
-            // The second half counts when the first count is 32, that is when its bit 5 is set.
+            // The second count is added if the first is 32, that is if its bit 5 is set.
             let mask = self.b.temporary(scalar, Type::UD);
             self.op2(Opcode::Shr, mask, first.val(), Val::imm(5, Type::UW));
             self.b.mov(mask, mask.val().cast(Type::D).negated());
@@ -111,7 +111,8 @@ impl Selector<'_> {
         self.op2(Opcode::Add, r.cast(d.ty), a, second);
         let over = self.wide(scalar);
         if d.ty == Type::Q {
-            // Overflow when the sign of the result is neither that of a nor the one b leads to.
+            // Overflow: the operands have the same sign (for subtraction, different ones), and the result has
+            // the other.
             let (a, b, sum) = (a.cast(Type::UQ), b.cast(Type::UQ), r.val());
             let differs = self.wide(scalar);
             self.op2(Opcode::Xor, over, a, sum);
@@ -119,7 +120,7 @@ impl Selector<'_> {
             let other = if subtract { differs.val() } else { differs.val().negated() };
             self.op2(Opcode::And, over, over.val(), other);
             self.op2(Opcode::Asr, over.cast(Type::Q), over.val().cast(Type::Q), Val::imm(63, Type::UW));
-            // The limit on the side of a: all ones but the sign, exchanged when a is negative.
+            // The limit with the sign of a: the maximum, complemented when a is negative.
             let limit = self.wide(scalar);
             self.op2(Opcode::Asr, limit.cast(Type::Q), a.cast(Type::Q), Val::imm(63, Type::UW));
             let most = self.materialize(Val::imm(i64::MAX as u64, Type::UQ));

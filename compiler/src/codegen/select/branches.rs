@@ -1,13 +1,13 @@
-//! Jumps of the thread, and branches of lanes.
+//! Jumps of the whole thread, and branches with a decision for each lane.
 
 use super::{Failure, Selector};
 use crate::codegen::build::Branch;
-use crate::codegen::lir::Point;
+use crate::codegen::lir::BranchTarget;
 use crate::ir::{BlockId, Join, Leave, Op, Predicate, Reg, Vote};
 use gencl_isa::{Flag, Opcode};
 
 impl Selector<'_> {
-    /// The jump that a vote decides about.
+    /// A jump of the whole thread, decided by a vote.
     pub fn vote(
         &mut self,
         vote: Vote,
@@ -16,9 +16,9 @@ impl Selector<'_> {
         src: Reg,
         index: usize,
     ) -> Result<(), Failure> {
-        let target = self.place_of(target)?;
-        if self.place_of(next)? != index + 1 {
-            return Err(Failure::internal("a vote that does not go on with the next block"));
+        let target = self.layout_index(target)?;
+        if self.layout_index(next)? != index + 1 {
+            return Err(Failure::internal("a vote whose fall-through is not the next block"));
         }
         let (flag, inverse) = match vote {
             Vote::Any => (self.read_flag(src)?, false),
@@ -32,33 +32,34 @@ impl Selector<'_> {
             }
         };
         self.b.jump(target, Some((flag, inverse)));
-        self.follow(&[target, index + 1]);
+        self.set_successors(&[target, index + 1]);
         Ok(())
     }
 
     /// A jump of the whole thread.
     pub fn jump(&mut self, target: BlockId, index: usize) -> Result<(), Failure> {
-        let target = self.place_of(target)?;
+        let target = self.layout_index(target)?;
         if target != index + 1 {
             self.b.jump(target, None);
         }
-        self.follow(&[target]);
+        self.set_successors(&[target]);
         Ok(())
     }
 
-    fn follow(&mut self, successors: &[usize]) {
+    fn set_successors(&mut self, successors: &[usize]) {
         if let Some(block) = self.b.program.blocks.last_mut() {
             block.successors = successors.to_vec();
             block.successors.dedup();
         }
     }
 
-    fn place_of(&self, block: BlockId) -> Result<usize, Failure> {
+    fn layout_index(&self, block: BlockId) -> Result<usize, Failure> {
         let place = self.order.get(&block).copied();
         place.ok_or_else(|| Failure::internal(format!("a jump to block {}, which is not laid out", block.0)))
     }
 
-    /// Lanes leave: `blocks` are where they go, the next block, and where the thread goes without any.
+    /// Lanes leave for another block. `blocks` are that block, the next one, and the one to jump to when no
+    /// lane is left.
     pub fn leave(
         &mut self,
         by: Leave,
@@ -67,11 +68,11 @@ impl Selector<'_> {
         index: usize,
     ) -> Result<(), Failure> {
         let [target, next, empty] =
-            [self.place_of(blocks[0])?, self.place_of(blocks[1])?, self.place_of(blocks[2])?];
+            [self.layout_index(blocks[0])?, self.layout_index(blocks[1])?, self.layout_index(blocks[2])?];
         if next != index + 1 {
-            return Err(Failure::internal("a branch that does not go on with the next block"));
+            return Err(Failure::internal("a branch whose fall-through is not the next block"));
         }
-        // Flag and inversion for which lanes leave, and for which they stay.
+        // Flag and inversion with which lanes leave, and with which they stay.
         let leaving = match predicate {
             Some(p) => Some((self.read_flag(p.reg)?, p.inverse)),
             None => None,
@@ -80,8 +81,8 @@ impl Selector<'_> {
         let plain = Branch {
             opcode: Opcode::Goto,
             predicate: leaving,
-            target: Point::First(empty),
-            lanes_to: Some(Point::First(target)),
+            target: BranchTarget::First(empty),
+            uip: Some(BranchTarget::First(target)),
             control: false,
         };
         let branch = match by {
@@ -91,39 +92,39 @@ impl Selector<'_> {
             Leave::Goto => plain,
             Leave::If => {
                 if target != empty {
-                    return Err(Failure::internal("an if with lanes that wait in its first side"));
+                    return Err(Failure::internal("an if with parked lanes in its then side"));
                 }
-                let end = Point::First(self.end_of_if(target));
-                Branch { opcode: Opcode::If, predicate: staying, lanes_to: Some(end), ..plain }
+                let end = BranchTarget::First(self.end_of_if(target));
+                Branch { opcode: Opcode::If, predicate: staying, uip: Some(end), ..plain }
             }
             Leave::Else if Opcode::Else.has_uip(self.target.generation) => {
                 Branch { opcode: Opcode::Else, ..plain }
             }
             // The one offset is that of the `endif` (Ivy Bridge, Volume 4 Part 3, "else - Else").
             Leave::Else => {
-                Branch { opcode: Opcode::Else, target: Point::First(target), lanes_to: None, ..plain }
+                Branch { opcode: Opcode::Else, target: BranchTarget::First(target), uip: None, ..plain }
             }
             Leave::Break => {
-                let end = Point::Last(self.loop_before(target)?);
-                // Behind the loop the thread comes by way of the `while` alone: that enables the lanes.
-                let target = if empty == target { end } else { Point::First(empty) };
-                Branch { opcode: Opcode::Break, target, lanes_to: Some(end), ..plain }
+                let end = BranchTarget::Last(self.loop_before(target)?);
+                // The thread must leave the loop through the `while`, which enables the lanes again.
+                let target = if empty == target { end } else { BranchTarget::First(empty) };
+                Branch { opcode: Opcode::Break, target, uip: Some(end), ..plain }
             }
             Leave::Continue => Branch { opcode: Opcode::Cont, ..plain },
             Leave::While => {
-                let target = Point::First(target);
-                Branch { opcode: Opcode::While, target, lanes_to: None, ..plain }
+                let target = BranchTarget::First(target);
+                Branch { opcode: Opcode::While, target, uip: None, ..plain }
             }
             // Lanes go to `UIP`, the others wait at `JIP`.
-            Leave::Back => Branch { target: Point::First(next), control: true, ..plain },
+            Leave::Back => Branch { target: BranchTarget::First(next), control: true, ..plain },
         };
         self.b.branch(branch);
         let successors = if by.is_backward() { [target, next] } else { [next, empty] };
-        self.follow(&successors);
+        self.set_successors(&successors);
         Ok(())
     }
 
-    /// A flag that says which lanes stay: none, when there is none.
+    /// The flag of the lanes that stay; one with no lane if all leave.
     fn or_none(&mut self, staying: Option<(Flag, bool)>) -> Result<(Flag, bool), Failure> {
         match staying {
             Some(flag) => Ok(flag),
@@ -135,8 +136,7 @@ impl Selector<'_> {
         }
     }
 
-    /// The block before the one at `place`, whose last instruction is the `while` of the loop that ends
-    /// there.
+    /// The index of the block before the one at `place`, which must end with the `while` of a loop.
     fn loop_before(&self, place: usize) -> Result<usize, Failure> {
         let last = place.checked_sub(1).and_then(|last| Some((last, *self.function.layout.get(last)?)));
         match last.map(|(last, block)| (last, self.function.block(block).terminator().map(|t| t.op))) {
@@ -145,8 +145,8 @@ impl Selector<'_> {
         }
     }
 
-    /// The end of the if whose branch goes to the block at `place`: where the `else` before it goes, or that
-    /// block itself.
+    /// The index of the block with the `endif` of an `if` that branches to the block at `place`: the target
+    /// of the `else` before it, or that block itself.
     fn end_of_if(&self, place: usize) -> usize {
         let before = place.checked_sub(1).and_then(|before| self.function.layout.get(before));
         let terminator = before.and_then(|&block| self.function.block(block).terminator());
@@ -158,19 +158,20 @@ impl Selector<'_> {
         }
     }
 
-    /// Lanes that wait here go on: `blocks` are the next one, and where the thread goes when there are none.
+    /// Lanes that wait here are enabled. `blocks` are the next block, and the one to jump to when no lane is
+    /// active.
     pub fn join(&mut self, by: Join, blocks: [BlockId; 2], index: usize) -> Result<(), Failure> {
-        let [next, empty] = [self.place_of(blocks[0])?, self.place_of(blocks[1])?];
+        let [next, empty] = [self.layout_index(blocks[0])?, self.layout_index(blocks[1])?];
         if next != index + 1 {
-            return Err(Failure::internal("a join that does not go on with the next block"));
+            return Err(Failure::internal("a join whose fall-through is not the next block"));
         }
         let opcode = match by {
             Join::Goto => Opcode::Join,
             Join::If => Opcode::Endif,
         };
-        let target = Point::First(empty);
-        self.b.branch(Branch { opcode, predicate: None, target, lanes_to: None, control: false });
-        self.follow(&[next, empty]);
+        let target = BranchTarget::First(empty);
+        self.b.branch(Branch { opcode, predicate: None, target, uip: None, control: false });
+        self.set_successors(&[next, empty]);
         Ok(())
     }
 }

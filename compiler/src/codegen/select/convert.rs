@@ -1,12 +1,11 @@
 //! Conversions.
 //!
-//! The hardware converts while it moves, with three limits: a result smaller than the source's element
-//! must be as far apart as the source's elements are (so it takes a second move to pack it), there is
-//! nothing between 8 or 16 bits and 64 bits, and rounding of inexact floats is a state, not a part of
-//! the instruction.
+//! `mov` converts, with three restrictions: results that are smaller than the source's elements must have the
+//! source's stride (a second move packs them), there is no conversion between 8 or 16 bits and 64 bits, and
+//! the rounding mode of floats is state (`cr0`), not a part of the instruction.
 
 use super::{Failure, Selector, machine_type, unsigned};
-use crate::codegen::build::{Dest, Operation, Val};
+use crate::codegen::operand::{Dest, Operation, Val};
 use crate::ir::{Instruction, Rounding, Type as IrType};
 use gencl_isa::{Arf, Condition, Opcode, Type};
 
@@ -20,9 +19,9 @@ fn rounding_bits(rounding: Rounding) -> u64 {
     }
 }
 
-/// The type between two that the hardware cannot convert between directly. `half_instructions`: half floats
-/// are converted to and from single ones only.
-fn between(to: Type, from: Type, half_instructions: bool) -> Option<Type> {
+/// The intermediate type of a conversion that the hardware cannot do directly. `half_instructions`: half
+/// floats are converted to and from single floats only.
+fn intermediate_type(to: Type, from: Type, half_instructions: bool) -> Option<Type> {
     let single_only = |half: Type, other: Type| half == Type::HF && !matches!(other, Type::HF | Type::F);
     if half_instructions && (single_only(to, from) || single_only(from, to)) {
         return Some(Type::F);
@@ -30,7 +29,7 @@ fn between(to: Type, from: Type, half_instructions: bool) -> Option<Type> {
     let small = |t: Type| t.size() <= 2;
     if from.size() == 8 && small(to) {
         return Some(match (from, to) {
-            // Dwords beyond the half floats stay so when they are limited: `convert_to` sees to it.
+            // `convert_to` saturates the dword, which is then still out of the range of half floats.
             (Type::Q, Type::HF) => Type::D,
             (_, t) if t.is_signed() => Type::D,
             _ => Type::UD,
@@ -43,7 +42,7 @@ fn between(to: Type, from: Type, half_instructions: bool) -> Option<Type> {
             _ => Type::UD,
         });
     }
-    // Half floats and integers: the hardware wants a dword per element, and floats hold both exactly.
+    // Half floats and integers: the hardware requires a dword per element, and floats represent both exactly.
     match (to, from) {
         (Type::HF, from) if small(from) && !from.is_float() => Some(Type::F),
         (to, Type::HF) if small(to) && !to.is_float() => Some(Type::F),
@@ -61,7 +60,7 @@ impl Selector<'_> {
         saturate: bool,
         i: &Instruction,
     ) -> Result<(), Failure> {
-        let (dst, src) = (i.dsts[0], i.srcs[0]);
+        let (dst, [src]) = (i.result(), i.sources());
         match (to, from) {
             (IrType::Bool, _) => Err(Failure::internal("a truth value is made by a comparison")),
             (_, IrType::Bool) => {
@@ -95,7 +94,7 @@ impl Selector<'_> {
         }
     }
 
-    /// d = v converted to its type, but from doubles to half floats.
+    /// d = v converted to its type. Not for doubles to half floats.
     pub fn convert_to(&mut self, d: Dest, v: Val, rounding: Rounding, saturate: bool) {
         let (to, from) = (d.ty, v.ty);
         let integers = !to.is_float() && !from.is_float();
@@ -104,7 +103,7 @@ impl Selector<'_> {
             self.b.mov(d.cast(unsigned(to.size())), v.cast(unsigned(to.size())));
             return;
         }
-        if let Some(middle) = between(to, from, self.target.half_instructions) {
+        if let Some(middle) = intermediate_type(to, from, self.target.half_instructions) {
             let t = self.b.temporary(d.scalar(), middle);
             let limited = saturate || (to == Type::HF && from.size() == 8);
             self.convert_to(t, v, rounding, limited);
@@ -122,7 +121,7 @@ impl Selector<'_> {
         // Half floats and floats in one instruction: 8 lanes at most.
         let mixed = (to == Type::HF) != (from == Type::HF) && to.is_float() && from.is_float();
         let mov = if mixed { Operation { lanes: 8, ..mov } } else { mov };
-        // Where they are instructions of their own, half floats count as words.
+        // The separate conversion instructions have half floats as words.
         let (mov, to, v) = match (self.target.half_instructions && mixed, to) {
             (true, Type::HF) => (Operation { opcode: Opcode::F32To16, ..mov }, Type::UW, v),
             (true, _) => (Operation { opcode: Opcode::F16To32, ..mov }, to, v.cast(Type::UW)),
@@ -141,8 +140,8 @@ impl Selector<'_> {
         self.rounding_mode(mode);
     }
 
-    /// Double to half float by way of float. The first step rounds to odd - toward zero, and the last bit is
-    /// one when something was lost -, so that the second, in any mode, gives what rounding once would.
+    /// Double to half float through float. The first step rounds to odd (toward zero, and the last bit is set
+    /// if the result is inexact), so that the second step, in any mode, gives the correctly rounded result.
     fn double_to_half(&mut self, d: Dest, v: Val, rounding: Rounding) {
         let scalar = d.scalar();
         let single = self.b.temporary(scalar, Type::F);
@@ -162,7 +161,7 @@ impl Selector<'_> {
         self.convert_to(d, single.val(), rounding, false);
     }
 
-    /// What `act` emits rounds so.
+    /// Emits `act` in a rounding mode.
     pub fn in_rounding_mode(&mut self, rounding: Rounding, act: impl FnOnce(&mut Self)) {
         let mode = rounding_bits(rounding);
         self.rounding_mode(mode);
@@ -170,7 +169,7 @@ impl Selector<'_> {
         self.rounding_mode(mode);
     }
 
-    /// Moves between nearest even and another rounding mode, either way.
+    /// Switches from nearest even to another rounding mode, or back.
     fn rounding_mode(&mut self, mode: u64) {
         if mode == 0 {
             return;
@@ -180,7 +179,7 @@ impl Selector<'_> {
         self.b.scalar_arf(Opcode::Xor, control, 0, Type::UD, &srcs);
     }
 
-    /// The whole number that a float rounds to, if it is not the one toward zero.
+    /// Rounds a float to an integral value, unless the mode is toward zero, which `mov` uses.
     fn rounded(&mut self, v: Val, rounding: Rounding) -> Val {
         let opcode = match rounding {
             Rounding::Default | Rounding::TowardZero => return v,
@@ -194,7 +193,7 @@ impl Selector<'_> {
             self.round64(rounding, t, v);
             return t.val();
         }
-        // Only single floats have the rounding instructions; half floats are exact in them.
+        // Only single floats have the rounding instructions, and they represent half floats exactly.
         if v.ty == Type::HF {
             let t = self.b.temporary(v.scalar(), Type::F);
             self.b.op(Operation { lanes: 8, ..Operation::new(Opcode::Mov) }, t, &[v]);

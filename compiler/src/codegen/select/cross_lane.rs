@@ -1,17 +1,17 @@
-//! Operations across lanes.
+//! Cross-lane operations.
 //!
-//! Values are put together by instructions without mask on the halves of a register in which the lanes that
-//! take no part hold the identity: as IGC does (`EmitPass::emitReductionTree`, `emitPreOrPostFixOp`).
-//! `reduce` of 16 dwords takes two copies and four instructions, `scan` two copies and six.
+//! Values are combined by instructions without mask on halves of a register in which inactive lanes hold the
+//! identity, as in IGC (`EmitPass::emitReductionTree`, `emitPreOrPostFixOp`). `reduce` of 16 dwords takes two
+//! copies and four instructions, `scan` two copies and six.
 
 use super::{Failure, Selector, machine_type, unsigned};
-use crate::codegen::build::{Dest, Operation, Place, Spot, Val};
 use crate::codegen::indirect::Table;
 use crate::codegen::lir::{GRF, VRef};
+use crate::codegen::operand::{Dest, LaneRegion, Operation, Val, ValueLocation};
 use crate::ir::{BinaryOp, CrossLane, Form, GroupOp, Instruction, Predicate, Reg, Type as IrType};
 use gencl_isa::{Condition, Opcode, Type};
 
-/// The type in which values are put together: bytes as words, in whose low bytes the results are.
+/// The type in which values are combined: bytes as words, whose low bytes are the results.
 fn working_type(ty: Type) -> Type {
     match ty {
         Type::B => Type::W,
@@ -21,7 +21,7 @@ fn working_type(ty: Type) -> Type {
 }
 
 impl Selector<'_> {
-    /// An operation across lanes.
+    /// Selects a cross-lane operation.
     pub fn cross_lane(&mut self, op: CrossLane, i: &Instruction) -> Result<(), Failure> {
         match op {
             CrossLane::Shuffle(ty) => self.shuffle(ty, i),
@@ -31,8 +31,8 @@ impl Selector<'_> {
         }
     }
 
-    /// Builds for `lanes` lanes, enabled or not.
-    fn everywhere(&mut self, lanes: u32, build: impl FnOnce(&mut Self)) {
+    /// Emits `build` for `lanes` lanes, enabled or not.
+    fn without_mask(&mut self, lanes: u32, build: impl FnOnce(&mut Self)) {
         let simd = std::mem::replace(&mut self.b.simd, lanes);
         let all = std::mem::replace(&mut self.b.all_lanes, true);
         build(self);
@@ -40,30 +40,30 @@ impl Selector<'_> {
         self.b.all_lanes = all;
     }
 
-    /// The values of all lanes in a new register, the identity where a lane takes no part, and when asked for
-    /// in front of them.
+    /// The values of all lanes in a new register, with the identity in inactive lanes; with `in_front` also
+    /// before lane 0.
     fn participants(&mut self, op: GroupOp, ty: IrType, src: Reg, in_front: bool) -> Result<Dest, Failure> {
         let machine = machine_type(ty)?;
         let working = working_type(machine);
         let slot = working.size();
         let vreg = self.b.program.vreg(GRF + self.b.simd * slot, GRF);
-        let values = Dest { at: VRef { vreg, offset: GRF }, stride: slot, ty: working, fresh: true };
+        let values = Dest { at: VRef { vreg, offset: GRF }, stride: slot, ty: working, kills: true };
         let identity = Val::imm(op.identity(ty), machine);
         let identity = Val::imm(identity.extended().unwrap_or(0) as u64, working);
         let identity = if slot == 8 { self.materialize(identity) } else { identity };
         let before = Dest { at: VRef { vreg, offset: GRF - slot }, ..values };
         if in_front {
-            self.everywhere(1, |s| s.b.mov(before, identity));
+            self.without_mask(1, |s| s.b.mov(before, identity));
         }
         let simd = self.b.simd;
-        self.everywhere(simd, |s| s.b.mov(values, identity));
+        self.without_mask(simd, |s| s.b.mov(values, identity));
         let v = self.val(src, machine)?;
         let v = if v.constant().is_some() { self.materialize(v) } else { v };
-        self.b.mov(Dest { fresh: false, ..values }, v);
-        Ok(Dest { fresh: false, ..values })
+        self.b.mov(Dest { kills: false, ..values }, v);
+        Ok(Dest { kills: false, ..values })
     }
 
-    /// d = a op b, of types as [`working_type`] gives.
+    /// d = a op b, in a [`working_type`].
     fn combine(&mut self, op: GroupOp, d: Dest, a: Val, b: Val) {
         let wide = d.ty.size() == 8 && !d.ty.is_float();
         let opcode = match op.binary() {
@@ -81,21 +81,23 @@ impl Selector<'_> {
     }
 
     fn reduce(&mut self, op: GroupOp, ty: IrType, i: &Instruction) -> Result<(), Failure> {
-        let values = self.participants(op, ty, i.srcs[0], false)?;
+        let [src] = i.sources();
+        let values = self.participants(op, ty, src, false)?;
         let mut half = self.b.simd / 2;
         while half > 0 {
             let upper = Val::reg(values.at.plus(half * values.stride), values.stride, values.ty);
-            self.everywhere(half, |s| s.combine(op, values, values.val(), upper));
+            self.without_mask(half, |s| s.combine(op, values, values.val(), upper));
             half /= 2;
         }
         let ty = unsigned(machine_type(ty)?.size());
-        let d = self.dest(i.dsts[0], ty)?;
+        let d = self.dest(i.result(), ty)?;
         self.b.mov(d, Val::reg(values.at, 0, ty));
         Ok(())
     }
 
     fn scan(&mut self, op: GroupOp, ty: IrType, exclusive: bool, i: &Instruction) -> Result<(), Failure> {
-        let values = self.participants(op, ty, i.srcs[0], exclusive)?;
+        let [src] = i.sources();
+        let values = self.participants(op, ty, src, exclusive)?;
         let slot = values.stride;
         let lane = |n: u32, stride: u32| Dest { at: values.at.plus(n * slot), stride, ..values };
         let simd = self.b.simd;
@@ -107,7 +109,7 @@ impl Selector<'_> {
                 let stride = 2 * group * slot;
                 for own in group..2 * group {
                     let d = lane(own, stride);
-                    self.everywhere(simd / (2 * group), |s| {
+                    self.without_mask(simd / (2 * group), |s| {
                         s.combine(op, d, lane(last, stride).val(), d.val());
                     });
                 }
@@ -116,57 +118,57 @@ impl Selector<'_> {
                 for first in (group..simd).step_by(2 * group as usize) {
                     let d = lane(first, slot);
                     let before = Val::reg(lane(first - 1, slot).at, 0, values.ty);
-                    self.everywhere(group, |s| s.combine(op, d, before, d.val()));
+                    self.without_mask(group, |s| s.combine(op, d, before, d.val()));
                 }
             }
             group *= 2;
         }
         let ty = unsigned(machine_type(ty)?.size());
         let first = if exclusive { VRef { offset: values.at.offset - slot, ..values.at } } else { values.at };
-        let d = self.dest(i.dsts[0], ty)?;
+        let d = self.dest(i.result(), ty)?;
         self.b.mov(d, Val::reg(first, slot, ty));
         Ok(())
     }
 
     fn shuffle(&mut self, ty: IrType, i: &Instruction) -> Result<(), Failure> {
         let ty = unsigned(machine_type(ty)?.size());
-        let v = self.val(i.srcs[0], ty)?;
-        let index = self.val(i.srcs[1], Type::UD)?;
+        let [src, index] = i.sources();
+        let v = self.val(src, ty)?;
+        let index = self.val(index, Type::UD)?;
         let last = u64::from(self.b.simd - 1);
-        // What several messages gave comes together.
-        let v = if matches!(v.place, Place::Register(Spot { split: Some(_), .. })) {
-            self.in_lanes(v)
+        // Elements with gaps are packed.
+        let v = if matches!(v.location, ValueLocation::Register(LaneRegion { split: Some(_), .. })) {
+            self.packed_vector(v)
         } else {
             v
         };
-        let Place::Register(Spot { at, stride: stride @ 1.., .. }) = v.place else {
-            let d = self.dest(i.dsts[0], ty)?;
+        let ValueLocation::Register(LaneRegion { at, stride: stride @ 1.., .. }) = v.location else {
+            let d = self.dest(i.result(), ty)?;
             self.b.mov(d, v);
             return Ok(());
         };
         if let Some(lane) = index.constant() {
-            let d = self.dest(i.dsts[0], ty)?;
+            let d = self.dest(i.result(), ty)?;
             self.b.mov(d, Val::reg(at.plus((lane & last) as u32 * stride), 0, ty));
             return Ok(());
         }
         let single = index.scalar();
         let simd = self.b.simd;
         let offsets = self.b.temporary(single, Type::UW);
-        self.everywhere(if single { 1 } else { simd }, |s| {
+        self.without_mask(if single { 1 } else { simd }, |s| {
             let low = index.part(0, Type::UW);
             s.b.op(Operation::new(Opcode::And), offsets, &[low, Val::imm(last, Type::UW)]);
             let shift = Val::imm(u64::from(stride.trailing_zeros()), Type::UW);
             s.b.op(Operation::new(Opcode::Shl), offsets, &[offsets.val(), shift]);
         });
         let table = Table { at, bytes: (simd - 1) * stride + ty.size(), single };
-        // Indirect sources of 64 bits do not exist on all of the family, and IGC takes halves on all. A
-        // byte's slot is a word.
+        // Not all targets have 64-bit indirect sources, and IGC uses dwords on all. A byte's slot is a word.
         let (ty, parts): (Type, &[u32]) = match ty {
             Type::UQ => (Type::UD, &[0, 4]),
             Type::UB => (Type::UW, &[0]),
             ty => (ty, &[0]),
         };
-        let d = self.dest(i.dsts[0], ty)?;
+        let d = self.dest(i.result(), ty)?;
         let all = if d.scalar() { 1 } else { simd };
         let lanes = all.min(self.target.generation.capabilities().address_words.into());
         for first in (0..all).step_by(lanes as usize) {
@@ -178,22 +180,23 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// The predicate, if there is one, says who takes part.
+    /// A predicate selects the lanes that take part.
     fn ballot(&mut self, i: &Instruction) -> Result<(), Failure> {
         let votes = self.temporary_flag()?;
         let predicate = self.b.predicate.take();
         let result = self.count_votes(votes, i);
         self.b.predicate = predicate;
         result?;
-        let d = self.dest(i.dsts[0], Type::UD)?;
+        let d = self.dest(i.result(), Type::UD)?;
         self.b.mov(d, self.flag_value(votes));
         Ok(())
     }
 
-    /// Flag bits of active lanes that hold true. In the linear form bits of lanes that were not dispatched
-    /// are zero.
+    /// Sets the flag bits of active lanes whose value is true. In the linear form bits of lanes that were not
+    /// dispatched are zero.
     fn count_votes(&mut self, votes: gencl_isa::Flag, i: &Instruction) -> Result<(), Failure> {
-        let v = self.truth(i.srcs[0])?;
+        let [src] = i.sources();
+        let v = self.truth(src)?;
         if self.function.form == Form::Masked {
             let none = self.no_lanes();
             self.logic(Opcode::Mov, votes, &[none]);

@@ -1,28 +1,28 @@
 //! Truth values in flags.
 //!
-//! There are four flags of 16 lanes, or two of 32. Truth values live within one block of the IR, so flags are
-//! given out here, while selecting; one that has to make room is kept in a scalar (its *home*).
+//! There are four flags of 16 lanes, or two of 32. The live ranges of truth values are within one block of
+//! the IR, so flags are allocated during selection; a flag that is evicted is saved in a scalar (its *home*).
 //!
-//! Flag bits of lanes that the dispatch disabled are always zero: flags start as zero, comparisons do not
-//! write such bits, and logic on whole flags cannot make them one.
+//! Flag bits of lanes that were not dispatched are always zero: flags start as zero, comparisons do not write
+//! such bits, and logic on whole flags cannot set them.
 
 use super::{Failure, Selector};
-use crate::codegen::build::{Operation, Val};
+use crate::codegen::operand::{Operation, Val};
 use crate::ir::Reg;
 use gencl_isa::{Arf, Condition, Flag, Opcode, Type};
 use rustc_hash::FxHashMap;
 
-/// Number of flags of 16 bits. With 32 lanes each pair is one.
+/// Number of 16-bit flags. With 32 lanes each pair is one flag.
 const FLAGS: usize = 4;
 
 /// The truth values of one block.
 #[derive(Default)]
 pub struct Flags {
-    /// Who is in each flag.
+    /// The contents of each flag.
     slots: [Option<Owner>; FLAGS],
-    /// Flags that must stay where they are for now.
+    /// Flags that the current instruction uses and that cannot be evicted.
     locked: [bool; FLAGS],
-    /// Truth values that are (also) in a scalar.
+    /// Truth values that have a valid copy in a scalar.
     homes: FxHashMap<Reg, Val>,
     /// Positions in the block where a truth value is read, ascending.
     reads: FxHashMap<Reg, Vec<usize>>,
@@ -41,7 +41,7 @@ fn flag(slot: usize) -> Flag {
 }
 
 impl Flags {
-    /// Notes that a truth value is read at a position. Positions must come in order.
+    /// Records that a truth value is read at a position. Positions must be in ascending order.
     pub fn note_read(&mut self, reg: Reg, position: usize) {
         self.reads.entry(reg).or_default().push(position);
     }
@@ -51,7 +51,7 @@ impl Flags {
         reads.get(reads.partition_point(|p| *p < from)).copied()
     }
 
-    /// The next instruction is selected: nothing is locked.
+    /// Begins the selection of the instruction at a position, which unlocks all flags.
     pub fn at(&mut self, position: usize) {
         self.position = position;
         self.locked = [false; FLAGS];
@@ -78,7 +78,7 @@ impl Selector<'_> {
         Val::imm(0, self.flag_type())
     }
 
-    /// The slots that can be given out.
+    /// The flags that can be allocated.
     fn flag_slots(&self) -> impl Iterator<Item = usize> + use<> {
         (0..FLAGS).step_by(if self.b.simd == 32 { 2 } else { 1 })
     }
@@ -97,7 +97,8 @@ impl Selector<'_> {
                 best = Some((distance, i));
             }
         }
-        let (distance, slot) = best.ok_or_else(|| Failure::internal("no flag can make room"))?;
+        let (distance, slot) =
+            best.ok_or_else(|| Failure::internal("all flags are in use by one instruction"))?;
         if let (Some(Owner::Value(reg)), true) = (flags.slots[slot], distance != usize::MAX) {
             self.save_flag(reg, slot);
         }
@@ -105,7 +106,7 @@ impl Selector<'_> {
         Ok(slot)
     }
 
-    /// Copies a truth value to its home, if it is not there yet.
+    /// Copies a truth value to its home, if that does not have it.
     fn save_flag(&mut self, reg: Reg, slot: usize) {
         if self.flags.homes.contains_key(&reg) {
             return;
@@ -121,7 +122,7 @@ impl Selector<'_> {
         self.b.scalar_arf(Opcode::Mov, Arf::Flag(f.register), f.subregister * 2, ty, &[value]);
     }
 
-    /// The flag that holds a truth value, which stays there until the next instruction is selected.
+    /// The flag with a truth value, locked until the next instruction.
     pub fn read_flag(&mut self, reg: Reg) -> Result<Flag, Failure> {
         if let Some(slot) = self.flags.slot(reg) {
             self.flags.locked[slot] = true;
@@ -153,8 +154,8 @@ impl Selector<'_> {
         }
     }
 
-    /// A flag for the result of the instruction at hand. Finish with [`Selector::flag_written`].
-    /// Lanes that do not run keep what they had.
+    /// The flag for the result of the current instruction, with the previous value for lanes that are not
+    /// written. Call [`Selector::flag_written`] afterwards.
     pub fn write_flag(&mut self, reg: Reg) -> Result<Flag, Failure> {
         if let Some(slot) = self.flags.slot(reg) {
             self.flags.locked[slot] = true;
@@ -170,7 +171,7 @@ impl Selector<'_> {
         Ok(flag(slot))
     }
 
-    /// The truth value has been written to its flag.
+    /// Marks a truth value as written to its flag, which makes its home stale.
     pub fn flag_written(&mut self, reg: Reg) {
         self.flags.homes.remove(&reg);
     }
@@ -184,7 +185,7 @@ impl Selector<'_> {
         Ok(flag(slot))
     }
 
-    /// Gives back the temporary flags of the instruction just selected.
+    /// Frees the temporary flags of the instruction just selected.
     pub fn release_flags(&mut self) {
         for slot in std::mem::take(&mut self.temporaries) {
             self.flags.slots[slot] = None;

@@ -1,32 +1,32 @@
-//! Floating-point operations that are more than one instruction: rounding to whole numbers and `mad`.
+//! Floating-point operations that can need several instructions: rounding to integral values and `mad`.
 
 use super::{Failure, Selector, machine_type};
-use crate::codegen::build::{Dest, Operation, Val};
+use crate::codegen::operand::{Dest, Operation, Val};
 use crate::ir::{Instruction, Rounding, Type as IrType, UnaryOp};
 use gencl_isa::{MathFunction, Opcode, Type};
 
 /// Operations with one source that are one instruction on 32-bit floats.
-const FLOAT_UNARY: &[(UnaryOp, Operation1)] = &[
-    (UnaryOp::Floor, Operation1::Round(Opcode::Rndd, Rounding::Down)),
-    (UnaryOp::Ceil, Operation1::Round(Opcode::Rndu, Rounding::Up)),
-    (UnaryOp::Trunc, Operation1::Round(Opcode::Rndz, Rounding::TowardZero)),
-    (UnaryOp::RoundEven, Operation1::Round(Opcode::Rnde, Rounding::NearestEven)),
-    (UnaryOp::Rcp, Operation1::Math(MathFunction::Inv)),
-    (UnaryOp::Rsqrt, Operation1::Math(MathFunction::Rsq)),
-    (UnaryOp::Sqrt, Operation1::Math(MathFunction::Sqrt)),
-    (UnaryOp::Exp2, Operation1::Math(MathFunction::Exp)),
-    (UnaryOp::Log2, Operation1::Math(MathFunction::Log)),
-    (UnaryOp::Sin, Operation1::Math(MathFunction::Sin)),
-    (UnaryOp::Cos, Operation1::Math(MathFunction::Cos)),
+const FLOAT_UNARY: &[(UnaryOp, FloatInstruction)] = &[
+    (UnaryOp::Floor, FloatInstruction::Round(Opcode::Rndd, Rounding::Down)),
+    (UnaryOp::Ceil, FloatInstruction::Round(Opcode::Rndu, Rounding::Up)),
+    (UnaryOp::Trunc, FloatInstruction::Round(Opcode::Rndz, Rounding::TowardZero)),
+    (UnaryOp::RoundEven, FloatInstruction::Round(Opcode::Rnde, Rounding::NearestEven)),
+    (UnaryOp::Rcp, FloatInstruction::Math(MathFunction::Inv)),
+    (UnaryOp::Rsqrt, FloatInstruction::Math(MathFunction::Rsq)),
+    (UnaryOp::Sqrt, FloatInstruction::Math(MathFunction::Sqrt)),
+    (UnaryOp::Exp2, FloatInstruction::Math(MathFunction::Exp)),
+    (UnaryOp::Log2, FloatInstruction::Math(MathFunction::Log)),
+    (UnaryOp::Sin, FloatInstruction::Math(MathFunction::Sin)),
+    (UnaryOp::Cos, FloatInstruction::Math(MathFunction::Cos)),
 ];
 
 #[derive(Clone, Copy)]
-enum Operation1 {
+enum FloatInstruction {
     Round(Opcode, Rounding),
     Math(MathFunction),
 }
 
-/// High dword of 2^52, from which on doubles are whole numbers.
+/// High dword of 2^52, from which on all doubles are integral.
 const WHOLE: u64 = 0x4330_0000;
 /// The sign in the high dword.
 const SIGN: u64 = 0x8000_0000;
@@ -35,12 +35,12 @@ const SIGN: u64 = 0x8000_0000;
 const SCALAR_LANES: u32 = 4;
 
 impl Selector<'_> {
-    /// Rounding to a whole number or a function of the MATH unit; `None` when the operation is neither.
+    /// Rounding to an integral value or a function of the MATH unit; `None` when the operation is neither.
     pub fn float_unary(&mut self, op: UnaryOp, ty: IrType, i: &Instruction) -> Option<Result<(), Failure>> {
         let (_, operation) = FLOAT_UNARY.iter().find(|(o, _)| *o == op)?;
         Some(match *operation {
-            Operation1::Round(opcode, rounding) => self.round(opcode, rounding, ty, i),
-            Operation1::Math(function) => self.math1(function, ty, i),
+            FloatInstruction::Round(opcode, rounding) => self.round(opcode, rounding, ty, i),
+            FloatInstruction::Math(function) => self.math1(function, ty, i),
         })
     }
 
@@ -49,9 +49,10 @@ impl Selector<'_> {
         if machine != Type::F {
             return Err(Failure::unsupported(format!("{function:?} of {ty:?}")));
         }
-        let v = self.val(i.srcs[0], machine)?;
+        let [src] = i.sources();
+        let v = self.val(src, machine)?;
         let v = self.materialize(v);
-        let d = self.dest(i.dsts[0], machine)?;
+        let d = self.dest(i.result(), machine)?;
         self.b.op(Operation::math(function), d, &[v]);
         Ok(())
     }
@@ -64,14 +65,15 @@ impl Selector<'_> {
         i: &Instruction,
     ) -> Result<(), Failure> {
         let machine = machine_type(ty)?;
-        let v = self.val(i.srcs[0], machine)?;
+        let [src] = i.sources();
+        let v = self.val(src, machine)?;
         let v = if machine == Type::F { v } else { self.materialize(v) };
-        let d = self.dest(i.dsts[0], machine)?;
+        let d = self.dest(i.result(), machine)?;
         match machine {
             Type::F => self.b.op(Operation::new(opcode), d, &[v]),
             Type::DF => self.round64(rounding, d, v),
             _ => {
-                // Only single floats have the instructions, and half floats are exact in them.
+                // Only single floats have the instructions, and they represent half floats exactly.
                 let t = self.b.temporary(d.scalar(), Type::F);
                 self.convert_to(t, v, Rounding::Default, false);
                 self.b.op(Operation::new(opcode), t, &[t.val()]);
@@ -81,8 +83,8 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// d = v rounded to a whole number, of doubles. Adding 2^52 with the sign of v rounds away the fraction
-    /// in the rounding mode at hand, as such sums have none; from 2^52 on, and of NaN, 0 is added.
+    /// d = v rounded to an integral value, for doubles. Adding 2^52 with the sign of v rounds the fraction in
+    /// the current rounding mode, as such sums have none. From 2^52 on, and for NaN, 0 is added.
     pub fn round64(&mut self, rounding: Rounding, d: Dest, v: Val) {
         let scalar = d.scalar();
         let high = v.part(4, Type::UD);
@@ -116,14 +118,14 @@ impl Selector<'_> {
             let loaded = self.val(*reg, ty)?;
             *v = self.materialize(loaded);
         }
-        let d = self.dest(i.dsts[0], ty)?;
+        let d = self.dest(i.result(), ty)?;
         // The machine's `mad` is source 1 * source 2 + source 0.
         let sources = [v[2], v[0], v[1]];
         let mad = Operation::new(Opcode::Mad);
         if d.scalar() && ty != Type::F {
-            let spread = sources.map(|v| self.b.spread(v, SCALAR_LANES).val());
-            let t = self.b.few(ty, SCALAR_LANES);
-            self.b.op_on_few(mad, t, &spread, SCALAR_LANES);
+            let broadcast = sources.map(|v| self.b.broadcast(v, SCALAR_LANES).val());
+            let t = self.b.partial_vector(ty, SCALAR_LANES);
+            self.b.op_on_first_lanes(mad, t, &broadcast, SCALAR_LANES);
             self.b.mov(d, Val::reg(t.at, 0, ty));
             return Ok(());
         }
@@ -131,7 +133,7 @@ impl Selector<'_> {
         // Instructions").
         let packed = sources.map(|v| {
             let fits = ty == Type::F || v.scalar() && ty == Type::HF;
-            if fits { v } else { self.in_lanes(v) }
+            if fits { v } else { self.packed_vector(v) }
         });
         self.b.op(mad, d, &packed);
         Ok(())

@@ -7,11 +7,12 @@
 //! Sources: Skylake manual, Volume 7, "Sampling Engine", "Messages", and "Typed Surface Write"; the order of parameters
 //! also in Mesa's `brw_lower_logical_sends.cpp` (`lower_sampler_logical_send`, `lower_surface_logical_send`).
 
-use super::memory::{Part, simd_mode};
+use super::memory::{LoadedPart, simd_mode};
 use super::{Failure, Selector};
-use crate::codegen::build::{Dest, Operation, Place, Spot, Val};
+
 use crate::codegen::lir::{GRF, VRef};
-use crate::codegen::target::Memory;
+use crate::codegen::operand::{Dest, LaneRegion, Operation, Val, ValueLocation};
+use crate::codegen::target::AddressModel;
 use crate::ir::{ImageAccess, ImageOp, Instruction};
 use gencl_isa::message::{Message, Operation as Access, SlotGroup};
 use gencl_isa::{Opcode, Send, Type};
@@ -79,8 +80,8 @@ impl Selector<'_> {
     pub fn image(&mut self, access: ImageAccess, i: &Instruction) -> Result<(), Failure> {
         let view = if access.writes() { SurfaceView::Written } else { SurfaceView::Sampled };
         let first = match self.target.memory {
-            Memory::A64 => 0,
-            Memory::Surface(number) => number + 1,
+            AddressModel::A64 => 0,
+            AddressModel::Surface(number) => number + 1,
         };
         let surface = self.bindings.surface(access.image, view, first)?;
         match access.op {
@@ -121,7 +122,7 @@ impl Selector<'_> {
         for (first, begin) in (0..self.b.simd).step_by(width as usize).zip((0..).step_by(each as usize)) {
             for (index, value) in parameters.iter().enumerate() {
                 let at = payload.plus(begin + header * GRF + index as u32 * width * DWORD);
-                self.b.mov_lanes(Dest { at, stride: DWORD, ty: Type::UD, fresh: true }, *value, first, width);
+                self.b.mov_lanes(Dest { at, stride: DWORD, ty: Type::UD, kills: true }, *value, first, width);
             }
         }
         Ok((payload, each))
@@ -147,23 +148,23 @@ impl Selector<'_> {
             operation: Access::Sampler { surface, sampler, kind, mode: simd_mode(width) as u8, half: false },
         };
         let message = self.encoded(message)?;
-        let (stays, full) = self.results(i, false);
+        let (in_place, kills) = self.message_results(i, false);
         let response = self.b.registers(self.b.simd * slots / GRF);
         for (first, begin) in (0..self.b.simd).step_by(width as usize).zip((0..).step_by(each as usize)) {
             let at = response.plus(first * slots);
             self.b.send(message, width, first, [Some(payload.plus(begin)), None], Some(at));
-            self.b.last_is_fresh(full);
+            self.b.set_last_kills(kills);
         }
         let gap = width * (slots - DWORD);
         let split = (gap > 0 && width < self.b.simd).then_some((width, gap));
         let part = |channel: u32| {
-            let spot = Spot { at: response.plus(channel * DWORD * width), stride: DWORD, split };
-            let value = Val { place: Place::Register(spot), ..Val::imm(0, Type::UD) };
-            Part { offset: channel * DWORD, bytes: DWORD, value }
+            let region = LaneRegion { at: response.plus(channel * DWORD * width), stride: DWORD, split };
+            let value = Val { location: ValueLocation::Register(region), ..Val::imm(0, Type::UD) };
+            LoadedPart { offset: channel * DWORD, bytes: DWORD, value }
         };
-        let parts: Vec<Part> = (0..channels).map(part).collect();
+        let parts: Vec<LoadedPart> = (0..channels).map(part).collect();
         for (channel, dst) in (0..).zip(&i.dsts) {
-            self.deliver(*dst, DWORD, channel * DWORD, &parts, stays)?;
+            self.assign_loaded(*dst, DWORD, channel * DWORD, &parts, in_place)?;
         }
         Ok(())
     }
@@ -197,9 +198,9 @@ impl Selector<'_> {
     /// Volume 7, "Message Header" of typed messages).
     fn sample_mask(&mut self, header: VRef) {
         const SAMPLE_MASK: u32 = 7 * DWORD;
-        let scalar = |at: VRef| Dest { at, stride: 0, ty: Type::UD, fresh: true };
+        let scalar = |at: VRef| Dest { at, stride: 0, ty: Type::UD, kills: true };
         let zero = Dest { stride: DWORD, ..scalar(header) };
-        self.b.op_on_few(Operation::new(Opcode::Mov), zero, &[Val::imm(0, Type::UD)], GRF / DWORD);
+        self.b.op_on_first_lanes(Operation::new(Opcode::Mov), zero, &[Val::imm(0, Type::UD)], GRF / DWORD);
         self.b.mov(scalar(header.plus(SAMPLE_MASK)), Val::imm(0xffff, Type::UD));
     }
 

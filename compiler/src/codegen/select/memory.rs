@@ -1,21 +1,23 @@
 //! Loads, stores and atomic operations.
 //!
-//! - `__global`, `__constant` and private memory: A64 messages, a quadword address for each lane, or where there are none, messages to a surface that is
-//!   all of memory, a dword address for each lane. Private memory lies in the thread's scratch, a granule of each lane in turn (`interleave.rs`), or one
-//!   area after the other for the lanes.
-//! - `__local`: messages to shared local memory, a dword offset for each lane.
+//! - `__global`, `__constant` and private memory: A64 messages with a quadword address for each lane, or on
+//!   targets without them, messages to a surface that covers the address space, with a dword address for each
+//!   lane. Private memory is in the thread's scratch memory, interleaved by granules (`interleave.rs`) or
+//!   contiguous for each lane.
+//! - `__local`: messages to shared local memory with a dword offset for each lane.
 //!
-//! Dwords go in untyped surface messages of up to four per lane; what is smaller or not aligned, one by
-//! one in byte scattered messages; aligned quadwords are read by scattered messages that give them packed.
-//! Dwords arrive and leave one register set after the other (all lanes of the first, all of the second).
-//! A message has 16 lanes at most, so with 32 it takes two.
+//! Untyped surface messages access up to four dwords per lane, with one register set for each dword. Smaller
+//! or unaligned elements are accessed one by one with byte scattered messages. Aligned quadwords are loaded
+//! by scattered messages, which return them packed. A message has at most 16 lanes, so an access of 32 lanes
+//! takes two.
 //!
-//! What all lanes read at one address comes in blocks of 16 to 128 bytes, packed in one to four registers.
+//! Uniform loads are block reads of 16 to 128 bytes, packed in one to four registers.
 
 use super::{Failure, Selector, interleave, machine_type, unsigned};
-use crate::codegen::build::{Builder, Dest, Operation, Place, Spot, Val};
+use crate::codegen::build::Builder;
 use crate::codegen::lir::{GRF, VRef};
-use crate::codegen::target::Memory;
+use crate::codegen::operand::{Dest, LaneRegion, Operation, Val, ValueLocation};
+use crate::codegen::target::AddressModel;
 use crate::ir::{AtomicOp, Instruction, Reg, Space, Type as IrType};
 use gencl_isa::message::{
     AtomicOperation, BlockSize, ElementSize, Message, Operation as Access, SimdMode, surface,
@@ -37,7 +39,7 @@ const ATOMICS: &[(AtomicOp, AtomicOperation, AtomicOperation)] = &[
     (AtomicOp::CmpXchg, AtomicOperation::CmpWrite, AtomicOperation::CmpWrite),
 ];
 
-/// Most lanes of a message to shared local memory.
+/// Maximum number of lanes of a message to shared local memory.
 const MESSAGE_LANES: u32 = 16;
 
 /// One message of an access.
@@ -51,11 +53,10 @@ enum Piece {
     Quadwords(u32),
 }
 
-/// An access as messages: byte offset of each.
+/// The messages of an access, each with its byte offset.
 type Pieces = Vec<(u32, Piece)>;
 
-/// Cuts an access of `count` elements of `size` bytes into messages, none with more than `most` bytes of a
-/// lane.
+/// Splits an access of `count` elements of `size` bytes into messages with at most `most` bytes per lane.
 fn pieces(size: u32, count: u32, align: u32, quadwords: bool, most: u32) -> Pieces {
     let total = size * count;
     let mut list = Pieces::new();
@@ -103,7 +104,7 @@ impl Piece {
     }
 }
 
-/// Where the header of a block message has the offset in a surface.
+/// Byte in the header of a block message of the offset in the surface.
 const OFFSET: u32 = 8;
 
 /// Blocks of consecutive bytes, largest first.
@@ -115,16 +116,16 @@ fn block(bytes: u32, align: u32) -> Option<(u32, BlockSize)> {
     BLOCKS.iter().find(|(size, _)| *size <= bytes && align >= 4).copied()
 }
 
-/// Where the addresses of an access are, and how many lanes they are for.
+/// The address payload of an access.
 struct Address {
     payload: VRef,
     /// Lanes in the messages' layout.
     lanes: u32,
     /// Lanes of one message.
     width: u32,
-    /// Bytes of one.
+    /// Size of an address in bytes.
     size: u32,
-    /// One element for all lanes?
+    /// Whether it is one address for all lanes.
     scalar: bool,
 }
 
@@ -134,30 +135,30 @@ impl Address {
         (0..self.lanes).step_by(self.width as usize)
     }
 
-    /// Where the addresses of a message are.
+    /// The addresses of the message whose first lane is `first`.
     fn of(&self, first: u32) -> VRef {
         self.payload.plus(first * self.size)
     }
 }
 
-/// A part of what was loaded.
-pub struct Part {
+/// A part of the loaded data.
+pub struct LoadedPart {
     /// First byte in memory, from the address of the access.
     pub offset: u32,
-    /// Bytes that count.
+    /// Number of valid bytes.
     pub bytes: u32,
     pub value: Val,
 }
 
 /// The element of `size` bytes at `offset`, if one part holds all of it.
-fn whole(parts: &[Part], offset: u32, size: u32) -> Option<Val> {
+fn whole(parts: &[LoadedPart], offset: u32, size: u32) -> Option<Val> {
     let part = parts.iter().find(|p| p.offset <= offset && offset + size <= p.offset + p.bytes)?;
     Some(part.value.part(offset - part.offset, unsigned(size)))
 }
 
 impl Selector<'_> {
-    /// The message of a piece of an access; `second` registers of its payload are the second piece of a split
-    /// send.
+    /// The message for a piece of an access; `second` is the number of registers in the second part of a
+    /// split payload.
     fn access(
         &self,
         space: Space,
@@ -191,8 +192,8 @@ impl Selector<'_> {
     fn surface(&self, space: Space) -> (bool, u8) {
         match (space, self.target.memory) {
             (Space::Local, _) => (false, surface::SLM),
-            (_, Memory::A64) => (true, surface::STATELESS),
-            (_, Memory::Surface(number)) => (false, number),
+            (_, AddressModel::A64) => (true, surface::STATELESS),
+            (_, AddressModel::Surface(number)) => (false, number),
         }
     }
 
@@ -201,14 +202,14 @@ impl Selector<'_> {
         if self.surface(space).0 { Type::UQ } else { Type::UD }
     }
 
-    /// A message as the target encodes it.
+    /// Encodes a message for the target.
     pub fn message(&self, access: Access, second: u32) -> Result<Send, Failure> {
         Message::new(access)
             .send(self.target.generation, second as u8, false)
             .map_err(|e| Failure::unsupported(e.to_string()))
     }
 
-    /// The addresses of an access, `offset` bytes further on.
+    /// The addresses of an access, plus `offset` bytes.
     fn address(&mut self, space: Space, reg: Reg, offset: u32, scalar: bool) -> Result<Address, Failure> {
         let ty = self.address_type(space);
         let lanes = if scalar { 8 } else { self.b.simd };
@@ -222,7 +223,7 @@ impl Selector<'_> {
             let d = self.b.vector(ty);
             if let Some(bits) = v.constant() {
                 let step = self.private_step((bits as u32).wrapping_add(offset));
-                self.two(Operation::new(Opcode::Add), true, d, base, Val::imm(step.into(), Type::UD));
+                self.binary_op(Operation::new(Opcode::Add), true, d, base, Val::imm(step.into(), Type::UD));
                 return Ok(place(d.at));
             }
             if self.payload.private_granule.is_some() {
@@ -234,33 +235,35 @@ impl Selector<'_> {
             self.b.op(Operation::new(Opcode::Add), d, &[base, v]);
             match self.private_step(offset) {
                 0 => {}
-                step => self.two(Operation::new(Opcode::Add), true, d, d.val(), Val::imm(step.into(), ty)),
+                step => {
+                    self.binary_op(Operation::new(Opcode::Add), true, d, d.val(), Val::imm(step.into(), ty))
+                }
             }
             return Ok(place(d.at));
         }
         let v = self.val(reg, ty)?;
         if scalar {
             let payload = self.b.registers(lanes * size / GRF);
-            let d = Dest { at: payload, stride: 0, ty, fresh: true };
+            let d = Dest { at: payload, stride: 0, ty, kills: true };
             if offset == 0 {
                 self.b.mov(d, v);
             } else {
-                self.two(Operation::new(Opcode::Add), true, d, v, step);
+                self.binary_op(Operation::new(Opcode::Add), true, d, v, step);
             }
             return Ok(place(payload));
         }
         if offset == 0 {
-            let v = self.in_lanes(v);
-            if let Place::Register(spot) = v.place {
-                return Ok(place(spot.at));
+            let v = self.packed_vector(v);
+            if let ValueLocation::Register(region) = v.location {
+                return Ok(place(region.at));
             }
         }
         let d = self.b.vector(ty);
-        self.two(Operation::new(Opcode::Add), true, d, v, step);
+        self.binary_op(Operation::new(Opcode::Add), true, d, v, step);
         Ok(place(d.at))
     }
 
-    /// Bytes between the addresses of private memory's first granule and an offset.
+    /// The distance in bytes in memory from a lane's first private byte to one at `offset`.
     fn private_step(&self, offset: u32) -> u32 {
         self.payload.private_granule.map_or(offset, |granule| {
             let within = offset & (granule - 1);
@@ -268,25 +271,25 @@ impl Selector<'_> {
         })
     }
 
-    /// Most bytes that a message has side by side for a lane.
+    /// Maximum number of contiguous bytes for each lane in a message.
     fn most(&self, space: Space) -> u32 {
         let granule = self.payload.private_granule.filter(|_| space == Space::Private);
-        granule.unwrap_or(interleave::LARGEST)
+        granule.unwrap_or(interleave::MAX_GRANULE)
     }
 
     /// Loads.
     pub fn load(&mut self, space: Space, ty: IrType, align: u32, i: &Instruction) -> Result<(), Failure> {
         let size = machine_type(ty)?.size();
         let count = i.dsts.len() as u32;
-        let address = i.srcs[0];
+        let address = i.address();
         let known = self.constants[address.0 as usize].is_some() || self.scalars[address.0 as usize];
         let scalar = known && i.dsts.iter().all(|d| self.scalars[d.0 as usize]);
-        let (stays, ends_life) = self.results(i, scalar);
+        let (in_place, kills) = self.message_results(i, scalar);
         let mut parts = Vec::new();
         let mut in_blocks = 0;
         if scalar && matches!(space, Space::Global | Space::Constant) {
             while let Some((bytes, block)) = block(size * count - in_blocks, align) {
-                parts.push(self.load_block(address, in_blocks, bytes, block, ends_life)?);
+                parts.push(self.load_block(address, in_blocks, bytes, block, kills)?);
                 in_blocks += bytes;
             }
         }
@@ -305,46 +308,46 @@ impl Selector<'_> {
                 let at = response.plus(first * piece.slots());
                 let width = if a.scalar { 1 } else { a.width };
                 self.b.send(message, width, first, [Some(a.of(first)), None], Some(at));
-                self.b.last_is_fresh(ends_life);
+                self.b.set_last_kills(kills);
             }
             for k in 0..piece.slots() / step {
                 let stride = if a.scalar { 0 } else { step };
                 let gap = a.width * (piece.slots() - step);
                 let split = (gap > 0 && a.width < a.lanes).then_some((a.width, gap));
-                let spot = Spot { at: response.plus(k * step * a.width), stride, split };
-                let value = Val { place: Place::Register(spot), ..Val::imm(0, unit) };
-                parts.push(Part { offset: offset + k * step, bytes: step.min(piece.bytes()), value });
+                let region = LaneRegion { at: response.plus(k * step * a.width), stride, split };
+                let value = Val { location: ValueLocation::Register(region), ..Val::imm(0, unit) };
+                parts.push(LoadedPart { offset: offset + k * step, bytes: step.min(piece.bytes()), value });
             }
         }
         for (k, dst) in i.dsts.iter().enumerate() {
-            self.deliver(*dst, size, k as u32 * size, &parts, stays)?;
+            self.assign_loaded(*dst, size, k as u32 * size, &parts, in_place)?;
         }
         Ok(())
     }
 
-    /// Loads a block that all lanes read, `offset` bytes from an address. The header has the address only, as
-    /// IGC's; the rest of it is ignored (Skylake manual, Volume 7, "A64 OWord Block Read"; for surfaces Ivy
+    /// A uniform load of a block, `offset` bytes from an address. The header has only the address, as in IGC;
+    /// the rest of it is ignored (Skylake manual, Volume 7, "A64 OWord Block Read"; for surfaces Ivy
     /// Bridge's, Volume 4 Part 1, "OWord Block Read/Write", and Mesa's `brw_eu_emit.c`: the offset in bytes
-    /// is M0.2, M0.5 counts for stateless accesses only).
+    /// is M0.2, M0.5 is used for stateless accesses only).
     fn load_block(
         &mut self,
         address: Reg,
         offset: u32,
         bytes: u32,
         size: BlockSize,
-        fresh: bool,
-    ) -> Result<Part, Failure> {
+        kills: bool,
+    ) -> Result<LoadedPart, Failure> {
         let header = self.b.registers(1);
         let ty = self.address_type(Space::Global);
         let (a64, surface) = self.surface(Space::Global);
         let place = if a64 { 0 } else { OFFSET };
-        let to = Dest { at: header.plus(place), stride: 0, ty, fresh: true };
+        let to = Dest { at: header.plus(place), stride: 0, ty, kills: true };
         let from = self.val(address, ty)?;
         match offset {
             0 => self.b.mov(to, from),
             _ => {
                 let step = Val::imm(u64::from(offset), ty);
-                self.two(Operation::new(Opcode::Add), true, to, from, step);
+                self.binary_op(Operation::new(Opcode::Add), true, to, from, step);
             }
         }
         let port = if a64 { SharedFunction::DataCache1 } else { SharedFunction::DataCache };
@@ -353,39 +356,44 @@ impl Selector<'_> {
         let message = self.message(access, 0)?;
         let response = self.b.registers(bytes.div_ceil(GRF));
         self.b.send_block(message, header, response);
-        self.b.last_is_fresh(fresh);
-        let spot = Spot { at: response, stride: 0, split: None };
-        Ok(Part { offset, bytes, value: Val { place: Place::Register(spot), ..Val::imm(0, Type::UD) } })
+        self.b.set_last_kills(kills);
+        let region = LaneRegion { at: response, stride: 0, split: None };
+        Ok(LoadedPart {
+            offset,
+            bytes,
+            value: Val { location: ValueLocation::Register(region), ..Val::imm(0, Type::UD) },
+        })
     }
 
-    /// Can a loaded value stay where the message puts it? So it is when nothing else is ever written there.
-    fn can_stay(&self, dst: Reg, scalar: bool) -> bool {
+    /// Whether a destination can use the message's response registers: no other instruction writes it.
+    fn can_stay_in_place(&self, dst: Reg, scalar: bool) -> bool {
         let index = dst.0 as usize;
-        self.single[index] && self.places[index].is_none() && self.scalars[index] == scalar
+        self.single_definition[index] && self.regions[index].is_none() && self.scalars[index] == scalar
     }
 
-    /// May the results of a message stay where it puts them, and does it end what their registers held?
-    pub fn results(&self, i: &Instruction, scalar: bool) -> (bool, bool) {
-        let stays = i.dsts.iter().all(|d| self.can_stay(*d, scalar));
-        let full = !stays
+    /// Whether the results of a message can use its response registers, and whether the message is a killing definition
+    /// of these.
+    pub fn message_results(&self, i: &Instruction, scalar: bool) -> (bool, bool) {
+        let in_place = i.dsts.iter().all(|d| self.can_stay_in_place(*d, scalar));
+        let kills = !in_place
             || !self.b.masked() && i.predicate.is_none()
             || i.dsts.iter().all(|d| self.local[d.0 as usize]);
-        (stays, full)
+        (in_place, kills)
     }
 
-    /// Gives the element of `size` bytes at `offset` of what was loaded to a register.
-    pub fn deliver(
+    /// Assigns the loaded element of `size` bytes at `offset` to a register.
+    pub fn assign_loaded(
         &mut self,
         dst: Reg,
         size: u32,
         offset: u32,
-        parts: &[Part],
-        stays: bool,
+        parts: &[LoadedPart],
+        in_place: bool,
     ) -> Result<(), Failure> {
         let ty = unsigned(size);
         if let Some(v) = whole(parts, offset, size) {
-            if let (true, Place::Register(spot)) = (stays, v.place) {
-                self.places[dst.0 as usize] = Some(spot);
+            if let (true, ValueLocation::Register(region)) = (in_place, v.location) {
+                self.regions[dst.0 as usize] = Some(region);
                 return Ok(());
             }
             let d = self.dest(dst, ty)?;
@@ -396,8 +404,8 @@ impl Selector<'_> {
         self.assemble(d, size, offset, parts)
     }
 
-    /// Puts an element together from smaller parts.
-    fn assemble(&mut self, d: Dest, size: u32, offset: u32, parts: &[Part]) -> Result<(), Failure> {
+    /// Assembles an element from smaller parts.
+    fn assemble(&mut self, d: Dest, size: u32, offset: u32, parts: &[LoadedPart]) -> Result<(), Failure> {
         if size == 8 {
             for half in [0, 4] {
                 let v = match whole(parts, offset + half, 4) {
@@ -427,10 +435,10 @@ impl Selector<'_> {
     pub fn store(&mut self, space: Space, ty: IrType, align: u32, i: &Instruction) -> Result<(), Failure> {
         let ty = unsigned(machine_type(ty)?.size());
         let size = ty.size();
-        let count = i.srcs.len() as u32 - 1;
+        let count = i.values().len() as u32;
         for (offset, piece) in pieces(size, count, align, false, self.most(space)) {
-            let a = self.address(space, i.srcs[0], offset, false)?;
-            let data = self.data(&i.srcs[1..], ty, offset, piece, &a)?;
+            let a = self.address(space, i.address(), offset, false)?;
+            let data = self.data(i.values(), ty, offset, piece, &a)?;
             let message = self.access(space, true, a.width, piece, a.width * piece.slots() / GRF)?;
             for first in a.messages() {
                 let data = data.plus(first * piece.slots());
@@ -440,7 +448,7 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// The payloads of a store's messages: bytes from `offset` on of elements that follow each other.
+    /// The data payload of a store's messages: the bytes from `offset` on of consecutive elements.
     fn data(
         &mut self,
         elements: &[Reg],
@@ -452,8 +460,8 @@ impl Selector<'_> {
         let size = ty.size();
         if let (Piece::Dwords(1), 4) = (piece, size) {
             let v = self.val(elements[(offset / 4) as usize], ty)?;
-            let v = self.in_lanes(v);
-            if let Place::Register(Spot { at, .. }) = v.place {
+            let v = self.packed_vector(v);
+            if let ValueLocation::Register(LaneRegion { at, .. }) = v.location {
                 // The two payloads of a split send must not overlap.
                 if at.vreg != a.payload.vreg {
                     return Ok(at);
@@ -472,13 +480,13 @@ impl Selector<'_> {
             let v = self.val(elements[(byte / size) as usize], ty)?;
             let v = v.part(byte % size, unsigned(step));
             let within = byte - offset;
-            // Scattered elements fill their dword; packed ones only their part of it.
+            // A scattered element is extended to a dword; packed ones are written to their part of it.
             let slot = if matches!(piece, Piece::Scattered(_)) { Type::UD } else { unsigned(step) };
             let v = if v.constant().is_some() && slot.size() == 1 { self.materialize(v) } else { v };
             let v = if v.constant().is_some() { v.cast_to_slot(slot) } else { v };
             for first in a.messages() {
                 let at = payload.plus(first * piece.slots() + within / 4 * 4 * a.width + within % 4);
-                self.b.mov_lanes(Dest { at, stride: 4, ty: slot, fresh: true }, v, first, a.width);
+                self.b.mov_lanes(Dest { at, stride: 4, ty: slot, kills: true }, v, first, a.width);
             }
         }
         Ok(payload)
@@ -501,12 +509,12 @@ impl Selector<'_> {
         };
         let operation = if machine.is_signed() { *signed } else { *unsigned_operation };
         let ty = unsigned(size);
-        let a = self.address(space, i.srcs[0], 0, false)?;
+        let a = self.address(space, i.address(), 0, false)?;
         let width = if self.surface(space).0 { a.width.min(self.target.a64_atomic_lanes) } else { a.width };
         let mut operands = Vec::new();
-        for reg in &i.srcs[1..] {
+        for reg in i.values() {
             let v = self.val(*reg, ty)?;
-            operands.push(self.in_lanes(v));
+            operands.push(self.packed_vector(v));
         }
         let returned = (!i.dsts.is_empty()).then(|| self.b.vector(ty));
         for first in (0..a.lanes).step_by(width as usize) {
@@ -528,12 +536,14 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// The data of an atomic message for some lanes: operands one after the other.
+    /// The data payload of an atomic message for some lanes: one register set for each operand.
     fn operands(&mut self, list: &[Val], a: &Address, first: u32, width: u32, size: u32) -> Option<VRef> {
         match list {
             [] => None,
-            [one] => match one.place {
-                Place::Register(Spot { at, .. }) if at.vreg != a.payload.vreg => Some(at.plus(first * size)),
+            [one] => match one.location {
+                ValueLocation::Register(LaneRegion { at, .. }) if at.vreg != a.payload.vreg => {
+                    Some(at.plus(first * size))
+                }
                 _ => Some(self.gathered(list, first, width, size)),
             },
             _ => Some(self.gathered(list, first, width, size)),
@@ -544,7 +554,7 @@ impl Selector<'_> {
         let payload = self.b.registers(width * size * list.len() as u32 / GRF);
         let mut at = payload;
         for v in list {
-            let d = Dest { at, stride: Builder::stride(size), ty: v.ty, fresh: true };
+            let d = Dest { at, stride: Builder::stride(size), ty: v.ty, kills: true };
             self.b.mov_lanes(d, *v, first, width);
             at = at.plus(width * size);
         }

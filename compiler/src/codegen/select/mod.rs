@@ -1,4 +1,4 @@
-//! Selection: linear Gen IR to machine instructions on virtual registers.
+//! Instruction selection: Gen IR in linear or masked form to machine instructions on virtual registers.
 
 mod alu;
 mod arithmetic64;
@@ -16,8 +16,9 @@ mod scalars;
 mod sync;
 mod truth;
 
-use super::build::{Builder, Dest, Place, Spot, Val};
+use super::build::Builder;
 use super::lir::Program;
+use super::operand::{Dest, LaneRegion, Val, ValueLocation};
 use super::target::Target;
 use crate::ir::{
     BinaryOp, BlockId, CrossLane, Family, Function, Instruction, Op, Reg, Type as IrType, UnaryOp,
@@ -26,10 +27,10 @@ use flags::Flags;
 use gencl_isa::Type;
 #[cfg(test)]
 pub use interleave::granule;
-pub use payload::PrivatePlace;
+pub use payload::PrivateLocation;
 use rustc_hash::FxHashMap;
 
-/// Why selection cannot go on.
+/// Why selection failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The reason.
@@ -37,18 +38,18 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Something that the targets or this compiler cannot do.
+    /// An operation that the target or this compiler does not support.
     pub fn unsupported(what: impl Into<String>) -> Failure {
         Failure { what: format!("not supported: {}", what.into()) }
     }
 
-    /// The IR breaks a rule that selection relies on.
+    /// The IR violates an invariant that selection relies on.
     pub fn internal(what: impl Into<String>) -> Failure {
         Failure { what: what.into() }
     }
 }
 
-/// What selection gives.
+/// The result of selection.
 pub struct Selected {
     /// The kernel.
     pub program: Program,
@@ -56,19 +57,19 @@ pub struct Selected {
     pub cross_thread_size: u32,
     /// Their contents.
     pub pushes: Vec<gencl_program::Push>,
-    /// Are local ids in the payload?
+    /// Whether local ids are in the payload.
     pub local_ids: bool,
-    /// Does it use barriers?
+    /// Whether the kernel uses barriers.
     pub barrier: bool,
     /// Surfaces and sampler states that messages name.
     pub bindings: image::Bindings,
-    /// Bytes of private memory per lane, a multiple of 32; 0 when it uses none.
+    /// Bytes of private memory per lane, a multiple of 32, or 0.
     pub private_size: u32,
-    /// Where it is.
-    pub private_place: PrivatePlace,
+    /// The location of private memory.
+    pub private_location: PrivateLocation,
 }
 
-/// Constants that have been put in registers, in the block at hand.
+/// Constants in registers in the current block, by bits and size.
 type Materialized = FxHashMap<(u64, u32), Val>;
 
 /// The state of selection.
@@ -76,17 +77,17 @@ struct Selector<'a> {
     function: &'a Function,
     target: &'a Target,
     b: Builder,
-    /// Where each IR register is, once it is somewhere.
-    places: Vec<Option<Spot>>,
+    /// The region of each IR register, once it has one.
+    regions: Vec<Option<LaneRegion>>,
     /// IR registers with one definition, which is a constant.
     constants: Vec<Option<u64>>,
-    /// IR registers that are kept as one element for all lanes.
+    /// IR registers with one element for all lanes.
     scalars: Vec<bool>,
     /// IR registers all of whose accesses are in one block, which writes them first.
     local: Vec<bool>,
     /// IR registers with one definition.
-    single: Vec<bool>,
-    /// IR registers that are read as the dwords they extend.
+    single_definition: Vec<bool>,
+    /// IR registers that are folded into their uses: the register they extend, and its type.
     extended: Vec<Option<(Reg, IrType)>>,
     flags: Flags,
     temporaries: Vec<usize>,
@@ -94,22 +95,22 @@ struct Selector<'a> {
     payload: payload::Payload,
     /// IR registers for which an instruction that writes them has been selected.
     written: Vec<bool>,
-    /// A register whose result goes elsewhere while its instruction is selected.
+    /// The temporary destination of a register, while an instruction is selected that reads and writes it.
     redirected: Option<(Reg, Dest)>,
     order: FxHashMap<BlockId, usize>,
     barrier: bool,
     bindings: image::Bindings,
 }
 
-/// Selects instructions for a kernel of `simd` lanes, with its private memory at a place.
+/// Selects instructions for a kernel at SIMD width `simd`.
 ///
 /// # Errors
-/// An operation that the target does not have, or IR that breaks its rules.
+/// An operation that the target does not support, or invalid IR, and its block and instruction.
 pub fn select(
     function: &Function,
     target: &Target,
     simd: u32,
-    place: PrivatePlace,
+    place: PrivateLocation,
 ) -> Result<Selected, (String, Failure)> {
     let at = |what: &str| {
         let what = what.to_string();
@@ -121,11 +122,11 @@ pub fn select(
         function,
         target,
         b: Builder::new(simd, target.limits),
-        places: vec![None; function.registers.len()],
+        regions: vec![None; function.registers.len()],
         constants: facts.constants,
         scalars: facts.scalars,
         local: facts.local,
-        single: facts.single,
+        single_definition: facts.single_definition,
         extended: facts.extended,
         flags: Flags::default(),
         temporaries: Vec::new(),
@@ -154,11 +155,11 @@ pub fn select(
         barrier: s.barrier,
         bindings: s.bindings,
         private_size: s.payload.private_size,
-        private_place: s.payload.private_place,
+        private_location: s.payload.private_location,
     })
 }
 
-/// Loop depths from backward edges of the layout.
+/// Computes loop depths from backward edges of the layout.
 fn loops(program: &mut Program) {
     for from in 0..program.blocks.len() {
         for to in program.blocks[from].successors.clone() {
@@ -208,8 +209,8 @@ fn family_size(family: Family) -> u32 {
     }
 }
 
-/// Can every instruction that an operation is selected to be predicated? Those with `sel` cannot: their
-/// predicate or condition is what they select by.
+/// Whether all instructions of an operation can be predicated. `sel` cannot: it uses its predicate or
+/// condition to select.
 fn takes_predicate(op: &Op) -> bool {
     match op {
         Op::Select(_) | Op::Convert { from: IrType::Bool, .. } => false,
@@ -239,7 +240,7 @@ impl Selector<'_> {
         }
         for (position, i) in code.iter().enumerate() {
             self.flags.at(position);
-            self.masked_instruction(i, index).map_err(|f| (position, f))?;
+            self.predicated_instruction(i, index).map_err(|f| (position, f))?;
             self.release_flags();
         }
         Ok(())
@@ -249,8 +250,8 @@ impl Selector<'_> {
         self.function.registers[reg.0 as usize].family == Family::Bool
     }
 
-    /// Does an instruction make no machine code, as its result is merged into those that use it?
-    fn silent(&self, i: &Instruction) -> bool {
+    /// Whether an instruction emits nothing, because its result is folded into its uses.
+    fn is_folded(&self, i: &Instruction) -> bool {
         match i.op {
             Op::Immediate { .. } => i.dsts.iter().all(|d| self.constants[d.0 as usize].is_some()),
             Op::Convert { .. } => i.dsts.iter().all(|d| self.extended[d.0 as usize].is_some()),
@@ -259,8 +260,8 @@ impl Selector<'_> {
     }
 
     /// Selects one instruction under its predicate, if it has one.
-    fn masked_instruction(&mut self, i: &Instruction, index: usize) -> Result<(), Failure> {
-        if self.silent(i) {
+    fn predicated_instruction(&mut self, i: &Instruction, index: usize) -> Result<(), Failure> {
+        if self.is_folded(i) {
             return Ok(());
         }
         let Some(p) = i.predicate.filter(|_| !i.op.is_terminator()) else {
@@ -270,13 +271,13 @@ impl Selector<'_> {
             return self.instruction(i, index);
         }
         if !takes_predicate(&i.op) {
-            return self.instruction_apart(i, p, index);
+            return self.instruction_via_temporary(i, p, index);
         }
-        self.under(p, |s| s.instruction(i, index))
+        self.with_predicate(p, |s| s.instruction(i, index))
     }
 
-    /// Selects something under a predicate.
-    fn under(
+    /// Selects under a predicate.
+    fn with_predicate(
         &mut self,
         p: crate::ir::Predicate,
         f: impl FnOnce(&mut Self) -> Result<(), Failure>,
@@ -288,9 +289,9 @@ impl Selector<'_> {
         result
     }
 
-    /// Selects an instruction for all lanes with another destination, and copies the result under the
+    /// Selects an instruction without predicate with a temporary destination, and copies the result under the
     /// predicate.
-    fn instruction_apart(
+    fn instruction_via_temporary(
         &mut self,
         i: &Instruction,
         p: crate::ir::Predicate,
@@ -301,30 +302,30 @@ impl Selector<'_> {
         };
         let number = dst.0 as usize;
         let ty = unsigned(family_size(self.function.registers[number].family));
-        // The sources are read where they are, even if the destination is one of them.
-        let place = self.places[number];
+        // Sources keep their registers, even if the destination is one of them.
+        let place = self.regions[number];
         let t = self.b.temporary(self.scalars[number], ty);
         let sources: Vec<_> = i.srcs.iter().map(|s| s.0 as usize).collect();
         if sources.contains(&number) {
             self.redirected = Some((*dst, t));
         } else {
-            self.places[number] = Some(t.spot());
+            self.regions[number] = Some(t.region());
         }
         let written = std::mem::replace(&mut self.written[number], true);
         let result = self.instruction(i, index);
         self.written[number] = written;
         self.redirected = None;
-        self.places[number] = place;
+        self.regions[number] = place;
         result?;
-        self.under(p, |s| {
+        self.with_predicate(p, |s| {
             let d = s.dest(*dst, ty)?;
             s.b.mov(d, t.val());
             Ok(())
         })
     }
 
-    /// Refuses what `lower_qwords` leaves on quadwords when the machine has none, but for doubles: atomic
-    /// operations on 64 bits, doubles where there are none either.
+    /// Rejects operations on quadwords that `lower_qwords` does not lower on targets without them, except on
+    /// doubles where the target has these: 64-bit atomics, for example.
     fn check_qwords(&self, i: &Instruction) -> Result<(), Failure> {
         let double = match i.op {
             Op::Immediate { .. } | Op::Undefined | Op::Pair | Op::Half { .. } => true,
@@ -348,23 +349,23 @@ impl Selector<'_> {
         self.check_qwords(i)?;
         match i.op {
             Op::Immediate { ty, bits } => self.immediate(i, ty, bits),
-            Op::Input(input) => self.input(i.dsts[0], input),
+            Op::Input(input) => self.input(i.result(), input),
             Op::Undefined => {
                 for d in &i.dsts {
-                    if let (false, Some(spot)) = (self.is_bool(*d), self.places[d.0 as usize]) {
-                        // What came with others in one message lives as long as these.
-                        let own = self.b.program.info(spot.at.vreg).size;
+                    if let (false, Some(region)) = (self.is_bool(*d), self.regions[d.0 as usize]) {
+                        // A value that shares response registers with others is live as long as these.
+                        let own = self.b.program.info(region.at.vreg).size;
                         if own
                             <= self.b.temporary_size(
                                 self.scalars[d.0 as usize],
                                 family_size(self.function.register(*d).family),
                             )
                         {
-                            self.b.undefined(spot.at.vreg);
+                            self.b.undef(region.at.vreg);
                         }
                     } else if !self.is_bool(*d) && !self.local[d.0 as usize] {
                         let vreg = self.dest(*d, unsigned(1))?.at.vreg;
-                        self.b.undefined(vreg);
+                        self.b.undef(vreg);
                     }
                 }
                 Ok(())
@@ -388,12 +389,12 @@ impl Selector<'_> {
             Op::SubgroupBarrier { local, global } if local || global => self.fence(),
             Op::SubgroupBarrier { .. } => Ok(()),
             Op::Barrier { global, .. } => self.barrier(global),
-            // Accesses of a thread stay in order; that was for the compiler alone.
+            // A thread's accesses are in order: this fence only restricts the compiler.
             Op::Fence { local: false, global: false } => Ok(()),
             Op::Fence { .. } => self.fence(),
             Op::Jump(target) => self.jump(target, index),
             Op::Branch { .. } => Err(Failure::internal("a branch for each lane in the linear form")),
-            Op::Vote { vote, target, next } => self.vote(vote, target, next, i.srcs[0], index),
+            Op::Vote { vote, target, next } => self.vote(vote, target, next, i.condition(), index),
             Op::Leave { by, target, next, empty } => {
                 self.leave(by, i.predicate, [target, next, empty], index)
             }
@@ -402,9 +403,9 @@ impl Selector<'_> {
         }
     }
 
-    /// A quadword of two dwords.
+    /// A quadword from two dwords.
     fn pair(&mut self, i: &Instruction) -> Result<(), Failure> {
-        let d = self.dest(i.dsts[0], Type::UQ)?;
+        let d = self.dest(i.result(), Type::UQ)?;
         for (byte, src) in [0, 4].into_iter().zip(&i.srcs) {
             let v = self.val(*src, Type::UD)?;
             self.b.mov(d.part(byte, Type::UD), v);
@@ -414,13 +415,14 @@ impl Selector<'_> {
 
     /// A dword of a quadword.
     fn half(&mut self, upper: bool, i: &Instruction) -> Result<(), Failure> {
-        let v = self.val(i.srcs[0], Type::UQ)?;
-        let d = self.dest(i.dsts[0], Type::UD)?;
+        let [src] = i.sources();
+        let v = self.val(src, Type::UQ)?;
+        let d = self.dest(i.result(), Type::UD)?;
         self.b.mov(d, v.part(if upper { 4 } else { 0 }, Type::UD));
         Ok(())
     }
 
-    /// An IR register as a source of type `ty`, or of the dword type that it extends.
+    /// An IR register as a source of type `ty`; if its extension is folded, the register that it extends.
     fn val(&mut self, reg: Reg, ty: Type) -> Result<Val, Failure> {
         if let Some(bits) = self.constants[reg.0 as usize] {
             return Ok(Val::imm(bits, ty));
@@ -428,9 +430,11 @@ impl Selector<'_> {
         if let Some((dword, ty)) = self.extended[reg.0 as usize] {
             return self.val(dword, machine_type(ty)?);
         }
-        match self.places[reg.0 as usize] {
-            Some(spot) => Ok(Val { place: Place::Register(spot), ty, negate: false, abs: false }),
-            // Read where nothing has been written on any path before: any value does.
+        match self.regions[reg.0 as usize] {
+            Some(region) => {
+                Ok(Val { location: ValueLocation::Register(region), ty, negate: false, abs: false })
+            }
+            // No write has been selected before: the value is undefined.
             None => Ok(self.dest(reg, ty)?.val()),
         }
     }
@@ -443,23 +447,23 @@ impl Selector<'_> {
         }
         let first = !std::mem::replace(&mut self.written[index], true);
         let whole = self.b.predicate.is_none() && (!self.b.masked() || self.scalars[index]);
-        let fresh = whole || (self.local[index] && first);
-        let (at, stride) = match self.places[index] {
-            Some(spot) if spot.split.is_some() => {
+        let kills = whole || (self.local[index] && first);
+        let (at, stride) = match self.regions[index] {
+            Some(region) if region.split.is_some() => {
                 return Err(Failure::internal("a result of several messages is written again"));
             }
-            Some(spot) => (spot.at, spot.stride),
+            Some(region) => (region.at, region.stride),
             None => {
                 let size = family_size(self.function.registers[index].family);
                 let d = self.b.temporary(self.scalars[index], unsigned(size));
-                self.places[index] = Some(d.spot());
+                self.regions[index] = Some(d.region());
                 (d.at, d.stride)
             }
         };
-        Ok(Dest { at, stride, ty, fresh })
+        Ok(Dest { at, stride, ty, kills })
     }
 
-    /// A constant in a register, so that any operand can be it.
+    /// Moves a constant to a register, for operands that cannot be immediates.
     fn materialize(&mut self, v: Val) -> Val {
         let Some(bits) = v.constant() else { return v };
         let size = v.ty.size();
@@ -473,10 +477,10 @@ impl Selector<'_> {
         Val { negate: v.negate, abs: v.abs, ..d.val().cast(v.ty) }
     }
 
-    /// One element for each lane, packed, at the beginning of a register.
-    fn in_lanes(&mut self, v: Val) -> Val {
-        let packed = match v.place {
-            Place::Register(Spot { at, stride, split: None }) => {
+    /// A value as a packed vector with an element for each lane, at the beginning of a register.
+    fn packed_vector(&mut self, v: Val) -> Val {
+        let packed = match v.location {
+            ValueLocation::Register(LaneRegion { at, stride, split: None }) => {
                 stride == Builder::stride(v.ty.size()) && at.offset % 32 == 0
             }
             _ => false,

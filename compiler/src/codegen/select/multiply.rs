@@ -1,12 +1,13 @@
 //! Multiplication of 32-bit integers.
 //!
-//! Broadwell and later multiply two dwords (the Atom line where they lie alike: [`crate::codegen::aligned`]).
-//! Before, `mul` reads 16 bits of source 1 (Ivy Bridge PRM, Volume 4 Part 3, "mul - Multiply"; Mesa,
-//! `lower_mul_dword_inst`), and products are put together of those with words. For the high half the manuals
-//! have `mach` and the accumulator, eight lanes at a time; products of words need neither.
+//! Broadwell and later multiply two dwords (the Atom line if they are aligned alike:
+//! [`crate::codegen::aligned`]). On earlier generations `mul` reads 16 bits of source 1 (Ivy Bridge PRM,
+//! Volume 4 Part 3, "mul - Multiply"; Mesa, `lower_mul_dword_inst`), so that products are computed from
+//! 16-bit partial products. For the high half the manuals use `mach` and the accumulator, eight lanes at a
+//! time; partial products need neither.
 
 use super::{Failure, Selector, unsigned};
-use crate::codegen::build::{Dest, Operation, Val};
+use crate::codegen::operand::{Dest, Operation, Val};
 use crate::ir::Reg;
 use gencl_isa::{Opcode, Type};
 
@@ -17,7 +18,7 @@ fn words(v: Val, signed: bool) -> (Val, Val) {
 
 impl Selector<'_> {
     fn product(&mut self, d: Dest, a: Val, b: Val) {
-        self.two(Operation::new(Opcode::Mul), true, d, a, b);
+        self.binary_op(Operation::new(Opcode::Mul), true, d, a, b);
     }
 
     /// d = a * b, the low dword.
@@ -25,7 +26,7 @@ impl Selector<'_> {
         if self.target.dword_multiply {
             return self.product(d, a, b);
         }
-        // The constant goes second, and may be a word.
+        // A constant must be source 1, and can be a word.
         let (a, b) = if a.constant().is_some() { (b, a) } else { (a, b) };
         let a = self.materialize(a).cast(Type::UD);
         let small = b.extended().and_then(|value| {
@@ -39,7 +40,7 @@ impl Selector<'_> {
         let (low, high) = words(b, false);
         let cross = self.b.temporary(d.scalar(), Type::UD);
         self.product(cross, a, high);
-        // Words are written where the dwords are close to each other.
+        // The high words can be written in place only if the stride is that of dwords.
         let packed = d.stride <= 4;
         let result = if packed { d.cast(Type::UD) } else { self.b.temporary(false, Type::UD) };
         self.product(result, a, low);
@@ -71,7 +72,7 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// d = the high dword of a * b, by products of words. No sum wraps: (2^16 - 1)^2 + 2^16 - 1 < 2^32.
+    /// d = the high dword of a * b, by 16-bit partial products. No sum wraps: (2^16 - 1)^2 + 2^16 - 1 < 2^32.
     fn high_product(&mut self, d: Dest, a: Val, b: Val, signed: bool) {
         let scalar = d.scalar();
         let ty = if signed { Type::D } else { Type::UD };

@@ -1,45 +1,45 @@
-//! The thread's payload: what the launch puts into registers.
+//! The thread's payload: the registers that the launch initialises.
 
 use super::{Failure, Selector, family_size, interleave};
-use crate::codegen::build::{Dest, Operation, Place, Val};
 use crate::codegen::lir::{Fixup, GRF, VRef, VregInfo};
-use crate::codegen::target::{Memory, SINGLE_DENORMALS};
+use crate::codegen::operand::{Dest, Operation, Val, ValueLocation};
+use crate::codegen::target::{AddressModel, SINGLE_DENORMALS};
 use crate::ir::{Family, Form, Function, Input, Op, Reg, Type as IrType, UnaryOp, Vote};
 use gencl_isa::{Arf, Condition, Flag, Opcode, Type};
 use gencl_program::{Push, PushSource};
 
-/// Where private memory is.
+/// The location of private memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PrivatePlace {
-    /// In the thread's scratch memory, behind the spilled registers.
+pub enum PrivateLocation {
+    /// In the thread's scratch memory, after the spill area.
     #[default]
     Scratch,
-    /// In a buffer, a part for each number of a hardware thread
+    /// In a buffer, with a part for each hardware thread number
     /// ([`Target::thread_number`](crate::codegen::target::Target)).
     Stack,
 }
 
-/// What a kernel wants in its payload, and where it is.
+/// The payload of a kernel, and the values that the prologue computes.
 #[derive(Default)]
 pub struct Payload {
     /// Bytes of cross-thread constants.
     pub cross_thread_size: u32,
     /// Their contents.
     pub pushes: Vec<Push>,
-    /// Are local ids pushed?
+    /// Whether local ids are pushed.
     pub local_ids: bool,
     /// Bytes of private memory per lane.
     pub private_size: u32,
-    /// Where it is.
-    pub private_place: PrivatePlace,
-    /// Bytes of each lane in turn (`interleave.rs`).
+    /// The location of private memory.
+    pub private_location: PrivateLocation,
+    /// Size of a granule, if private memory is interleaved (`interleave.rs`).
     pub private_granule: Option<u32>,
-    /// Is the mask of dispatched lanes needed?
-    wants_mask: bool,
-    /// Are flags used?
-    wants_flags: bool,
-    /// Is the lane's number needed?
-    wants_lanes: bool,
+    /// Whether the kernel needs the dispatch mask.
+    needs_dispatch_mask: bool,
+    /// Whether the prologue has to clear the flags.
+    needs_flags: bool,
+    /// Whether the kernel needs lane ids.
+    needs_lane_ids: bool,
     header: Option<VRef>,
     constants: Vec<Val>,
     ids: Vec<Val>,
@@ -48,9 +48,9 @@ pub struct Payload {
     private_base: Option<Val>,
 }
 
-/// Decides about the payload of a kernel, with at most so many registers of constants.
-pub fn plan(function: &Function, simd: u32, place: PrivatePlace, most: u32) -> Result<Payload, Failure> {
-    let mut p = Payload { private_place: place, ..Payload::default() };
+/// Plans the payload of a kernel, with at most `most` registers of constants and local ids.
+pub fn plan(function: &Function, simd: u32, place: PrivateLocation, most: u32) -> Result<Payload, Failure> {
+    let mut p = Payload { private_location: place, ..Payload::default() };
     let mut wanted: Vec<(PushSource, u32)> = Vec::new();
     let mut want = |source: PushSource, size: u32| {
         if !wanted.contains(&(source, size)) {
@@ -60,7 +60,7 @@ pub fn plan(function: &Function, simd: u32, place: PrivatePlace, most: u32) -> R
     for i in function.layout.iter().flat_map(|b| &function.blocks[b.0 as usize].instructions) {
         match i.op {
             Op::Input(Input::Push(source)) => {
-                let family = function.registers[i.dsts[0].0 as usize].family;
+                let family = function.registers[i.result().0 as usize].family;
                 if family == Family::Bool {
                     return Err(Failure::internal("a pushed constant cannot be a truth value"));
                 }
@@ -72,21 +72,21 @@ pub fn plan(function: &Function, simd: u32, place: PrivatePlace, most: u32) -> R
                 want(PushSource::LocalSize(0), 4);
                 want(PushSource::LocalSize(1), 4);
             }
-            Op::Input(Input::LaneId) => p.wants_lanes = true,
+            Op::Input(Input::LaneId) => p.needs_lane_ids = true,
             Op::Immediate { ty: IrType::Bool, .. }
             | Op::Unary(UnaryOp::Not, IrType::Bool)
-            | Op::Vote { vote: Vote::All, .. } => p.wants_mask = function.form == Form::Linear,
+            | Op::Vote { vote: Vote::All, .. } => p.needs_dispatch_mask = function.form == Form::Linear,
             _ => {}
         }
     }
-    // Where the hardware enables lanes, the bits of others are never looked at.
-    p.wants_flags =
+    // In the masked form, flag bits of inactive lanes are never used.
+    p.needs_flags =
         function.form == Form::Linear && function.registers.iter().any(|r| r.family == Family::Bool);
     if function.private_size > 0 {
         p.private_size = function.private_size.next_multiple_of(GRF);
         p.private_granule = interleave::granule(function);
-        p.wants_lanes = true;
-        if place == PrivatePlace::Stack {
+        p.needs_lane_ids = true;
+        if place == PrivateLocation::Stack {
             want(PushSource::StackBase, 4);
         }
         if u64::from(p.private_size) * u64::from(simd) > 1 << 21 {
@@ -96,7 +96,7 @@ pub fn plan(function: &Function, simd: u32, place: PrivatePlace, most: u32) -> R
             )));
         }
     }
-    // Large ones first leaves no gaps.
+    // Sorted by size, they are aligned without gaps.
     wanted.sort_by_key(|(_, size)| std::cmp::Reverse(*size));
     let mut offset = 0u32;
     for (source, size) in wanted {
@@ -124,7 +124,7 @@ impl Selector<'_> {
         VRef { vreg: crate::codegen::lir::Vreg(self.b.program.vregs.len() as u32 - 1), offset: 0 }
     }
 
-    /// Names the payload's registers and sets up the state that the kernel relies on.
+    /// Defines the payload's registers and emits the initial state that the kernel relies on.
     pub fn prologue(&mut self) -> Result<(), Failure> {
         self.payload.header = Some(self.fixed(0, GRF));
         for push in self.payload.pushes.clone() {
@@ -142,25 +142,25 @@ impl Selector<'_> {
         let flushed = if self.function.kernel.flushes_denormals { SINGLE_DENORMALS } else { 0 };
         let denormals = Val::imm(u64::from(self.target.denormal_bits & !flushed), Type::UD);
         self.b.scalar_arf(Opcode::Or, control, 0, Type::UD, &[Val::arf(control, 0, Type::UD), denormals]);
-        if self.payload.wants_flags {
+        if self.payload.needs_flags {
             for flag in 0..2 {
                 self.b.scalar_arf(Opcode::Mov, Arf::Flag(flag), 0, Type::UD, &[Val::imm(0, Type::UD)]);
             }
         }
-        if self.payload.wants_mask {
-            self.dispatched_lanes();
+        if self.payload.needs_dispatch_mask {
+            self.init_dispatch_mask();
         }
-        if self.payload.wants_lanes {
-            self.number_lanes();
+        if self.payload.needs_lane_ids {
+            self.init_lane_ids();
         }
         if self.payload.private_size > 0 {
-            self.find_private_memory()?;
+            self.init_private_base()?;
         }
         Ok(())
     }
 
-    /// Compares something with itself: the flag then has a one for each lane that runs.
-    fn dispatched_lanes(&mut self) {
+    /// Computes the dispatch mask: comparing a value with itself sets the flag bits of all enabled lanes.
+    fn init_dispatch_mask(&mut self) {
         let flag = Flag::default();
         let Some(header) = self.payload.header else { return };
         let any = Val::reg(header, 0, Type::UW);
@@ -171,13 +171,13 @@ impl Selector<'_> {
         self.payload.mask = Some(mask.val());
     }
 
-    fn number_lanes(&mut self) {
+    fn init_lane_ids(&mut self) {
         let numbers = self.b.vector(Type::UW);
         let simd = std::mem::replace(&mut self.b.simd, 8);
         let eight = Val::imm(0x7654_3210, Type::UV);
         self.b.op(Operation { all_lanes: true, ..Operation::new(Opcode::Mov) }, numbers, &[eight]);
         for first in (8..simd).step_by(8) {
-            let dst = Dest { at: numbers.at.plus(first * 2), fresh: false, ..numbers };
+            let dst = Dest { at: numbers.at.plus(first * 2), kills: false, ..numbers };
             let step = Val::imm(u64::from(first), Type::UW);
             let add = Operation { all_lanes: true, ..Operation::new(Opcode::Add) };
             self.b.op(add, dst, &[numbers.val(), step]);
@@ -190,15 +190,15 @@ impl Selector<'_> {
     fn thread_base(&mut self) -> Result<Val, Failure> {
         let pointer = Val::reg(self.header()?.plus(5 * 4), 0, Type::UD);
         let base = self.b.scalar(Type::UD);
-        match self.payload.private_place {
-            PrivatePlace::Scratch => {
+        match self.payload.private_location {
+            PrivateLocation::Scratch => {
                 self.b.op(Operation::new(Opcode::And), base, &[pointer, Val::imm(0xffff_fc00, Type::UD)]);
                 self.b.op(Operation::new(Opcode::Add), base, &[base.val(), Val::imm(0, Type::UD)]);
                 if let Some(last) = self.b.program.blocks.last_mut().and_then(|b| b.insts.last_mut()) {
                     last.fixup = Some(Fixup::SpillSize);
                 }
             }
-            PrivatePlace::Stack => {
+            PrivateLocation::Stack => {
                 let bits = self.target.thread_number;
                 let bits = bits.ok_or_else(|| Failure::internal("threads are not numbered"))?;
                 self.b.op(Operation::new(Opcode::And), base, &[pointer, Val::imm(bits.into(), Type::UD)]);
@@ -211,8 +211,8 @@ impl Selector<'_> {
         Ok(base.val())
     }
 
-    /// The address of each lane's first byte of private memory.
-    fn find_private_memory(&mut self) -> Result<(), Failure> {
+    /// Computes the address of each lane's first byte of private memory.
+    fn init_private_base(&mut self) -> Result<(), Failure> {
         let lanes = self.payload.lanes;
         let lanes = lanes.ok_or_else(|| Failure::internal("private memory without numbers of lanes"))?;
         let base = self.thread_base()?;
@@ -222,8 +222,8 @@ impl Selector<'_> {
         self.multiply(offset, offset.val(), Val::imm(step.into(), Type::UD));
         self.b.op(Operation::new(Opcode::Add), offset, &[offset.val(), base]);
         self.payload.private_base = Some(match self.target.memory {
-            Memory::Surface(_) => offset.val(),
-            Memory::A64 => {
+            AddressModel::Surface(_) => offset.val(),
+            AddressModel::A64 => {
                 let wide = self.b.vector(Type::UQ);
                 self.b.mov(wide, offset.val());
                 wide.val()
@@ -237,28 +237,28 @@ impl Selector<'_> {
         self.payload.header.ok_or_else(|| Failure::internal("no entry block"))
     }
 
-    /// A scalar with a one for each lane that the dispatch enabled; for all, where others are never looked
-    /// at.
+    /// The dispatch mask as a scalar; all ones in the masked form, where bits of inactive lanes are never
+    /// used.
     pub fn dispatch_mask(&self) -> Result<Val, Failure> {
         if self.function.form == Form::Masked {
             let ty = self.flag_type();
             return Ok(Val::imm(u64::MAX >> (64 - 8 * ty.size()), ty));
         }
-        self.payload.mask.ok_or_else(|| Failure::internal("the mask of dispatched lanes was not foreseen"))
+        self.payload.mask.ok_or_else(|| Failure::internal("the dispatch mask was not planned"))
     }
 
-    /// The addresses of the lanes' private memory, as global ones are.
+    /// The addresses of the lanes' private memory, of the same type as global addresses.
     pub fn private_base(&self) -> Result<Val, Failure> {
         self.payload.private_base.ok_or_else(|| Failure::internal("private memory of size 0 accessed"))
     }
 
-    /// Takes an input over: where it lies, if nothing else is written to that register.
+    /// Assigns an input: the payload's register is used in place if the destination has no other definition.
     pub fn input(&mut self, dst: Reg, input: Input) -> Result<(), Failure> {
         let value = self.input_value(dst, input)?;
         let index = dst.0 as usize;
-        let free = self.single[index] && self.places[index].is_none();
-        if let (true, Place::Register(spot)) = (free, value.place) {
-            self.places[index] = Some(spot);
+        let free = self.single_definition[index] && self.regions[index].is_none();
+        if let (true, ValueLocation::Register(region)) = (free, value.location) {
+            self.regions[index] = Some(region);
             return Ok(());
         }
         let d = self.dest(dst, value.ty)?;
@@ -270,7 +270,7 @@ impl Selector<'_> {
         let place = self.payload.pushes.iter().position(|p| p.source == source && p.size == size);
         place
             .and_then(|i| self.payload.constants.get(i).copied())
-            .ok_or_else(|| Failure::internal("a pushed constant was not foreseen"))
+            .ok_or_else(|| Failure::internal("a pushed constant was not planned"))
     }
 
     fn local_id(&self, dimension: u8) -> Result<Val, Failure> {
@@ -301,10 +301,10 @@ impl Selector<'_> {
         }
     }
 
-    /// The linear id of lane 0, which always runs, over the lanes per thread.
+    /// The linear local id of lane 0, which is always dispatched, divided by the SIMD width.
     fn subgroup_id(&mut self) -> Result<Val, Failure> {
-        let first = |v: Val| match v.place {
-            Place::Register(spot) => Val::reg(spot.at, 0, v.ty),
+        let first = |v: Val| match v.location {
+            ValueLocation::Register(region) => Val::reg(region.at, 0, v.ty),
             _ => v,
         };
         let sizes = [self.pushed(PushSource::LocalSize(0), 4)?, self.pushed(PushSource::LocalSize(1), 4)?];

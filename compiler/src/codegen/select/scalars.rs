@@ -1,19 +1,20 @@
-//! What selection has to know of IR registers before it starts.
+//! Analyses of IR registers before selection.
 
-use crate::ir::{BinaryOp, Family, Function, Input, Instruction, Op, Reg, Space, Type};
+use crate::ir::signature::Class;
+use crate::ir::{BinaryOp, Family, Function, Instruction, Op, Reg, Type};
 
-/// Facts, each by register number.
-pub struct Facts {
+/// Properties of IR registers, by register number.
+pub struct RegisterFacts {
     /// Registers with one definition, which is a constant.
     pub constants: Vec<Option<u64>>,
-    /// Registers kept as one element for all lanes.
+    /// Registers with one element for all lanes.
     pub scalars: Vec<bool>,
     /// Registers accessed in one block only, and written there first.
     pub local: Vec<bool>,
     /// Registers with one definition.
-    pub single: Vec<bool>,
-    /// Quadwords that are but extended dwords and only added to other quadwords, and dwords that are extended
-    /// words: what they extend and its type. The addition extends by itself.
+    pub single_definition: Vec<bool>,
+    /// Quadwords that are extended dwords, and dwords that are extended words, if they are only operands of
+    /// additions: the register they extend and its type. The addition extends its operand.
     pub extended: Vec<Option<(Reg, Type)>>,
 }
 
@@ -26,8 +27,8 @@ fn instructions(function: &Function) -> impl Iterator<Item = (usize, &Instructio
         .flat_map(|(index, block)| block.instructions.iter().map(move |i| (index, i)))
 }
 
-/// Finds the facts.
-pub fn analyse(function: &Function) -> Facts {
+/// Analyses a function.
+pub fn analyse(function: &Function) -> RegisterFacts {
     let count = function.registers.len();
     let mut definitions = vec![0u32; count];
     for (_, i) in instructions(function).filter(|(_, i)| i.op != Op::Undefined) {
@@ -35,22 +36,26 @@ pub fn analyse(function: &Function) -> Facts {
             definitions[d.0 as usize] += 1;
         }
     }
-    let single: Vec<bool> = definitions.iter().map(|n| *n == 1).collect();
+    let single_definition: Vec<bool> = definitions.iter().map(|n| *n == 1).collect();
     let mut constants = vec![None; count];
     for (_, i) in instructions(function) {
         if let (Op::Immediate { bits, .. }, [dst]) = (i.op, i.dsts.as_slice())
-            && single[dst.0 as usize]
+            && single_definition[dst.0 as usize]
         {
             constants[dst.0 as usize] = Some(bits);
         }
     }
     let local = local(function);
-    let scalars = scalars(function, &single, &local, &constants);
-    let extended = extended(function, &single, &constants);
-    Facts { constants, scalars, local, single, extended }
+    let scalars = scalars(function, &single_definition, &local, &constants);
+    let extended = extended(function, &single_definition, &constants);
+    RegisterFacts { constants, scalars, local, single_definition, extended }
 }
 
-fn extended(function: &Function, single: &[bool], constants: &[Option<u64>]) -> Vec<Option<(Reg, Type)>> {
+fn extended(
+    function: &Function,
+    single_definition: &[bool],
+    constants: &[Option<u64>],
+) -> Vec<Option<(Reg, Type)>> {
     let mut list = vec![None; function.registers.len()];
     for (_, i) in instructions(function).filter(|(_, i)| i.predicate.is_none()) {
         let Op::Convert { to, from, saturate: false, .. } = i.op else { continue };
@@ -59,15 +64,16 @@ fn extended(function: &Function, single: &[bool], constants: &[Option<u64>]) -> 
         if !twice {
             continue;
         }
-        let (dst, src) = (i.dsts[0].0 as usize, i.srcs[0]);
-        if single[dst] && single[src.0 as usize] && constants[src.0 as usize].is_none() {
+        let (dst, [src]) = (i.result().0 as usize, i.sources());
+        if single_definition[dst] && single_definition[src.0 as usize] && constants[src.0 as usize].is_none()
+        {
             list[dst] = Some((src, from));
         }
     }
     for (_, i) in instructions(function) {
         let add = matches!(i.op, Op::Binary(BinaryOp::Add, Type::S32 | Type::U32 | Type::S64 | Type::U64));
         for (index, src) in i.srcs.iter().enumerate() {
-            // One of two extended operands must be what gives the addition its width.
+            // At least one operand must have the width of the addition.
             let other = add.then(|| i.srcs[1 - index].0 as usize);
             let fits = other.is_some_and(|o| constants[o].is_none() && (index == 0 || list[o].is_none()));
             if !fits {
@@ -78,12 +84,17 @@ fn extended(function: &Function, single: &[bool], constants: &[Option<u64>]) -> 
     list
 }
 
-/// Registers that may be scalar: those marked uniform, and single definitions computed from such alone;
-/// then without those that one of their definitions cannot make as a scalar.
+/// Registers that can be scalar: those marked uniform, and those with a single definition whose sources are
+/// all scalar, without those with a definition that cannot be a scalar instruction.
 ///
-/// In a block under masks a lane keeps what it has computed last, when others go round a loop once more: what
-/// is read in another block is scalar there only if the uniformity analysis says so.
-fn scalars(function: &Function, single: &[bool], local: &[bool], constants: &[Option<u64>]) -> Vec<bool> {
+/// In a masked block a lane keeps its last value when others execute another iteration of a loop: a register
+/// that is read in another block is scalar only if the uniformity analysis marks it.
+fn scalars(
+    function: &Function,
+    single_definition: &[bool],
+    local: &[bool],
+    constants: &[Option<u64>],
+) -> Vec<bool> {
     let mut kept = vec![false; function.registers.len()];
     for block in function.layout.iter().map(|id| function.block(*id)).filter(|block| block.masked) {
         for d in block.instructions.iter().flat_map(|i| &i.dsts) {
@@ -95,38 +106,30 @@ fn scalars(function: &Function, single: &[bool], local: &[bool], constants: &[Op
         .registers
         .iter()
         .enumerate()
-        .map(|(index, r)| r.family != Family::Bool && (r.uniform || single[index] && !kept[index]))
+        .map(|(index, r)| r.family != Family::Bool && (r.uniform || single_definition[index] && !kept[index]))
         .collect();
     loop {
         let mut changed = false;
         for (_, i) in instructions(function) {
-            // A uniform truth value has the same bit for all lanes, and the first lane's is at hand.
+            // A uniform truth value has the same bit for all lanes: a scalar instruction uses that of lane 0.
             let truth = |s: Reg| {
                 let info = function.register(s);
                 info.family == Family::Bool && info.uniform
             };
             let sources = i.srcs.iter().all(|s| known(*s) || scalar[s.0 as usize] || truth(*s));
+            let signature = i.op.signature();
             for d in &i.dsts {
                 let marked = function.registers[d.0 as usize].uniform;
-                let fits = match i.op {
-                    // The predicate says who takes part; the result is for all.
-                    Op::CrossLane(_) => marked,
-                    // Masked because a waiting lane will read what the register held: not the same in all
-                    // lanes.
+                let fits = match signature.class {
+                    // The predicate selects the lanes that take part; the result is uniform.
+                    Class::CrossLane => marked,
+                    // It is predicated because a parked lane reads the previous value: the register differs
+                    // between lanes.
                     _ if i.predicate.is_some() => false,
-                    Op::Immediate { .. } | Op::Undefined => true,
-                    Op::Input(Input::Push(_) | Input::GroupId(_) | Input::SubgroupId | Input::SimdWidth) => {
-                        true
-                    }
-                    Op::Unary(..)
-                    | Op::Binary(..)
-                    | Op::Ternary(..)
-                    | Op::Convert { .. }
-                    | Op::Pair
-                    | Op::Half { .. }
-                    | Op::Select(_) => sources,
-                    Op::Load { space, .. } => sources && space != Space::Private && marked,
-                    _ => false,
+                    Class::Undefined => true,
+                    Class::Pure | Class::Launch => signature.uniform && sources,
+                    Class::Read => signature.uniform && sources && marked,
+                    Class::Write | Class::Order | Class::Terminator => false,
                 };
                 if scalar[d.0 as usize] && !fits {
                     scalar[d.0 as usize] = false;

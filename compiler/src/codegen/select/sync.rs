@@ -1,8 +1,8 @@
-//! Barriers, fences, the end.
+//! Barriers, fences, end of thread.
 
 use super::{Failure, Selector};
-use crate::codegen::build::{Operation, Val};
 use crate::codegen::lir::Inst;
+use crate::codegen::operand::{Operation, Val};
 use gencl_isa::message::{GatewayFunction, Operation as Access};
 use gencl_isa::{
     Arf, Destination, Extra, Instruction as Isa, Opcode, Operand, Region, Register, SharedFunction, Source,
@@ -10,10 +10,10 @@ use gencl_isa::{
 };
 
 /// The register that the end-of-thread message is sent from: it must be one of the last 16.
-const LAST: u8 = 127;
+const EOT_REGISTER: u8 = 127;
 
 impl Selector<'_> {
-    /// Waits until all threads of the work-group are here.
+    /// A barrier of the work-group.
     pub fn barrier(&mut self, global: bool) -> Result<(), Failure> {
         self.barrier = true;
         if global {
@@ -22,7 +22,7 @@ impl Selector<'_> {
         let header = self.header()?;
         let payload = self.b.registers(1);
         let simd = std::mem::replace(&mut self.b.simd, 8);
-        let dst = crate::codegen::build::Dest { at: payload, stride: 4, ty: Type::UD, fresh: true };
+        let dst = crate::codegen::operand::Dest { at: payload, stride: 4, ty: Type::UD, kills: true };
         let and = Operation { all_lanes: true, ..Operation::new(Opcode::And) };
         let id = Val::reg(header.plus(2 * 4), 0, Type::UD);
         self.b.op(and, dst, &[id, Val::imm(u64::from(self.target.barrier_mask), Type::UD)]);
@@ -41,7 +41,7 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// Goes on when all earlier accesses to global memory are done.
+    /// Waits until all earlier accesses to global memory have completed.
     pub fn fence(&mut self) -> Result<(), Failure> {
         let header = self.header()?;
         let done = self.b.registers(1);
@@ -54,9 +54,9 @@ impl Selector<'_> {
         let mut inst = Inst::new(isa);
         inst.srcs[0] = Some(header);
         inst.dst = Some(done);
-        inst.fresh = true;
+        inst.kills = true;
         self.b.push(inst);
-        // Reading the answer is what waits for it.
+        // Reading the response waits for it.
         let mut isa = Isa::new(Opcode::Mov, 8);
         isa.no_mask = true;
         isa.destination = Destination::null(Type::UD);
@@ -74,12 +74,12 @@ impl Selector<'_> {
             |register: Register| Operand::Register(Source::new(register, 0, Region::new(8, 8, 1), Type::UD));
         let mut isa = Isa::new(Opcode::Mov, 8);
         isa.no_mask = true;
-        isa.destination = Destination::new(Register::Grf(LAST), 0, Type::UD);
+        isa.destination = Destination::new(Register::Grf(EOT_REGISTER), 0, Type::UD);
         isa.sources[0] = whole(Register::Grf(0));
         let mut inst = Inst::new(isa);
         inst.srcs[0] = Some(header);
         self.b.push(inst);
-        let end = Isa::end_of_thread(self.target.generation, LAST)
+        let end = Isa::end_of_thread(self.target.generation, EOT_REGISTER)
             .map_err(|e| Failure::unsupported(e.to_string()))?;
         self.b.push(Inst::new(end));
         Ok(())

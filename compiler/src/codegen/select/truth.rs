@@ -1,12 +1,12 @@
 //! Operations on truth values.
 
 use super::{Failure, Selector, machine_type};
-use crate::codegen::build::{Operation, Place, Val};
+use crate::codegen::operand::{Operation, Val, ValueLocation};
 use crate::ir::{BinaryOp, Condition, Form, Instruction, Reg, Type as IrType, UnaryOp};
 use gencl_isa::{Arf, Condition as MachineCondition, Flag, Opcode};
 use smallvec::SmallVec;
 
-/// The machine's name of a comparison.
+/// The conditional modifier of a comparison.
 pub fn machine_condition(condition: Condition) -> MachineCondition {
     match condition {
         Condition::Equal => MachineCondition::Equal,
@@ -30,11 +30,12 @@ fn mirrored(condition: Condition) -> Condition {
 }
 
 impl Selector<'_> {
-    /// A logic instruction on flags. Only source 0 can be an architecture register: another one is copied.
+    /// A logic instruction on flags. Only source 0 can be an architecture register: a second one is copied to
+    /// a scalar.
     pub fn logic(&mut self, opcode: Opcode, to: Flag, srcs: &[Val]) {
         let mut srcs: SmallVec<[Val; 2]> = srcs.into();
         if let [_, second] = &mut srcs[..]
-            && matches!(second.place, Place::Arf { .. })
+            && matches!(second.location, ValueLocation::Arf { .. })
         {
             let copy = self.b.scalar(self.flag_type());
             self.b.mov(copy, Val { negate: false, ..*second });
@@ -55,7 +56,8 @@ impl Selector<'_> {
         copy.val()
     }
 
-    /// Puts `compute`'s result, made for all lanes, into the lanes of `dst` that run.
+    /// Assigns the result of `compute`, which computes all lanes, to `dst` in the lanes of the instruction's
+    /// predicate.
     fn assign_truth(
         &mut self,
         dst: Reg,
@@ -69,7 +71,7 @@ impl Selector<'_> {
                 self.flag_written(dst);
                 return Ok(());
             }
-            // Computed apart, as `dst` is a source as well.
+            // `dst` is a source as well: compute the result in a temporary.
             let t = self.temporary_flag()?;
             compute(self, t)?;
             let to = self.write_flag(dst)?;
@@ -80,7 +82,7 @@ impl Selector<'_> {
         let to = self.write_flag(dst)?;
         let t = self.temporary_flag()?;
         compute(self, t)?;
-        // to = to ^ ((to ^ t) & mask): other lanes keep what they had.
+        // to = to ^ ((to ^ t) & mask): other lanes keep their bits.
         let mask = self.truth(p.reg)?;
         let in_mask = if p.inverse { self.complement(mask) } else { mask };
         self.logic(Opcode::Xor, t, &[self.flag_value(t), self.flag_value(to)]);
@@ -92,7 +94,7 @@ impl Selector<'_> {
 
     /// dst = true (the mask of dispatched lanes) or false.
     pub fn assign_constant_truth(&mut self, i: &Instruction, value: Val) -> Result<(), Failure> {
-        self.assign_truth(i.dsts[0], i, |s, t| {
+        self.assign_truth(i.result(), i, |s, t| {
             s.logic(Opcode::Mov, t, &[value]);
             Ok(())
         })
@@ -100,7 +102,7 @@ impl Selector<'_> {
 
     /// `Mov` and `Not`.
     pub fn unary_truth(&mut self, op: UnaryOp, i: &Instruction) -> Result<(), Failure> {
-        let (dst, src) = (i.dsts[0], i.srcs[0]);
+        let (dst, [src]) = (i.result(), i.sources());
         self.assign_truth(dst, i, |s, t| {
             let v = s.truth(src)?;
             match op {
@@ -124,7 +126,7 @@ impl Selector<'_> {
         }
     }
 
-    /// t = a op b, of which either may be the constant 0.
+    /// t = a op b, either of which can be the constant 0.
     fn logic2(&mut self, opcode: Opcode, t: Flag, a: Val, b: Val) {
         let (a, b) = if a.constant().is_some() { (b, a) } else { (a, b) };
         if a.constant().is_some() {
@@ -142,8 +144,8 @@ impl Selector<'_> {
             BinaryOp::Xor | BinaryOp::Add | BinaryOp::Sub => Opcode::Xor,
             _ => return Err(Failure::unsupported(format!("{op:?} of truth values"))),
         };
-        let (a, b) = (i.srcs[0], i.srcs[1]);
-        self.assign_truth(i.dsts[0], i, |s, t| {
+        let [a, b] = i.sources();
+        self.assign_truth(i.result(), i, |s, t| {
             let (a, b) = (s.truth(a)?, s.truth(b)?);
             s.logic2(opcode, t, a, b);
             Ok(())
@@ -152,8 +154,8 @@ impl Selector<'_> {
 
     /// dst = c ? a : b = b ^ (c & (a ^ b))
     pub fn select_truth(&mut self, i: &Instruction) -> Result<(), Failure> {
-        let (c, a, b) = (i.srcs[0], i.srcs[1], i.srcs[2]);
-        self.assign_truth(i.dsts[0], i, |s, t| {
+        let [c, a, b] = i.sources();
+        self.assign_truth(i.result(), i, |s, t| {
             let (c, a, b) = (s.truth(c)?, s.truth(a)?, s.truth(b)?);
             s.logic2(Opcode::Xor, t, a, b);
             s.logic2(Opcode::And, t, s.flag_value(t), c);
@@ -162,21 +164,22 @@ impl Selector<'_> {
         })
     }
 
-    /// A comparison of numbers.
+    /// A numeric comparison.
     pub fn compare(&mut self, condition: Condition, ty: IrType, i: &Instruction) -> Result<(), Failure> {
         let ty = machine_type(ty)?;
-        let (mut a, mut b) = (self.val(i.srcs[0], ty)?, self.val(i.srcs[1], ty)?);
+        let [a, b] = i.sources();
+        let (mut a, mut b) = (self.val(a, ty)?, self.val(b, ty)?);
         let mut condition = condition;
         if a.constant().is_some() && b.constant().is_none() {
             std::mem::swap(&mut a, &mut b);
             condition = mirrored(condition);
         }
         let a = self.materialize(a);
-        let b = self.second(b);
+        let b = self.as_second_source(b);
         self.compare_to(i, condition, a, b)
     }
 
-    /// dst = a ? b
+    /// dst = a `condition` b
     pub fn compare_to(
         &mut self,
         i: &Instruction,
@@ -184,12 +187,13 @@ impl Selector<'_> {
         a: Val,
         b: Val,
     ) -> Result<(), Failure> {
-        // A uniform truth value is the same in the bits of all lanes, active or not: votes read them all.
-        let uniform = self.function.register(i.dsts[0]).uniform && self.function.form == Form::Masked;
+        // The bits of a uniform truth value must be equal in all lanes, active or not: votes read all of
+        // them.
+        let uniform = self.function.register(i.result()).uniform && self.function.form == Form::Masked;
         if uniform && !(a.scalar() && b.scalar()) {
-            return Err(Failure::internal("a uniform comparison of what is no scalar"));
+            return Err(Failure::internal("a uniform comparison of operands that are not scalar"));
         }
-        self.assign_truth(i.dsts[0], i, |s, t| {
+        self.assign_truth(i.result(), i, |s, t| {
             let condition = machine_condition(condition);
             let compare = Operation { condition: Some((condition, t)), ..Operation::new(Opcode::Cmp) };
             s.b.compare(Operation { all_lanes: uniform, ..compare }, &[a, b]);
@@ -200,16 +204,17 @@ impl Selector<'_> {
     /// dst = c ? a : b
     pub fn select(&mut self, ty: IrType, i: &Instruction) -> Result<(), Failure> {
         let ty = super::unsigned(machine_type(ty)?.size());
-        let flag = self.read_flag(i.srcs[0])?;
-        let (mut a, mut b) = (self.val(i.srcs[1], ty)?, self.val(i.srcs[2], ty)?);
+        let [condition, a, b] = i.sources();
+        let flag = self.read_flag(condition)?;
+        let (mut a, mut b) = (self.val(a, ty)?, self.val(b, ty)?);
         let mut inverse = false;
         if a.constant().is_some() && b.constant().is_none() {
             std::mem::swap(&mut a, &mut b);
             inverse = true;
         }
         let a = self.materialize(a);
-        let b = self.second(b);
-        let d = self.dest(i.dsts[0], ty)?;
+        let b = self.as_second_source(b);
+        let d = self.dest(i.result(), ty)?;
         let operation = Operation { select: Some((flag, inverse)), ..Operation::new(Opcode::Sel) };
         self.b.op(operation, d, &[a, b]);
         Ok(())

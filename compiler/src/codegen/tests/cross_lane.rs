@@ -1,5 +1,5 @@
-//! Operations across lanes on all types, in full and partial threads, where all lanes run and where some have
-//! left.
+//! Cross-lane operations on all types, in full and partial threads, where all lanes are active and where some
+//! have left.
 
 use super::{TYPES, code, disassemble, execute, lowered_by, simd};
 use crate::ir::interpret::{Launch, Memory, Value, run};
@@ -10,12 +10,12 @@ use crate::ir::{
 };
 use gencl_program::{Data, PushSource};
 
-/// The last thread of 16 lanes has 13, that of 8 lanes 5, and 32 lanes are not all there.
+/// The last thread of 16 lanes has 13, that of 8 lanes 5, and the one of 32 lanes is partial.
 const ITEMS: u32 = 29;
 
-/// Who does the operation, and with what.
+/// The lanes that are active, and the kind of index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shape {
+enum LaneCase {
     /// All lanes.
     All,
     /// Lanes with odd numbers.
@@ -34,8 +34,8 @@ fn element(b: &mut Builder, argument: u32, id: Reg) -> Reg {
     b.binary(BinaryOp::Add, Type::U64, base, at)
 }
 
-/// out[id] = of in[id] across lanes.
-fn kernel(op: CrossLane, shape: Shape) -> Function {
+/// out[id] = the operation on in[id] of all lanes.
+fn kernel(op: CrossLane, shape: LaneCase) -> Function {
     let mut function = Function::new("across");
     let entry = function.entry();
     let mut b = Builder::new(&mut function, entry);
@@ -52,7 +52,7 @@ fn kernel(op: CrossLane, shape: Shape) -> Function {
     let lane = b.input(Input::LaneId, Family::Word);
     let lane = b.convert(Type::U32, Type::U16, lane);
     let (inside, end) = (b.new_block(), b.new_block());
-    if shape == Shape::Odd {
+    if shape == LaneCase::Odd {
         let odd = b.binary(BinaryOp::And, Type::U32, id, one);
         let is_odd = b.compare(Condition::Equal, Type::U32, odd, one);
         b.branch(is_odd, inside, end);
@@ -69,18 +69,18 @@ fn kernel(op: CrossLane, shape: Shape) -> Function {
         }
         CrossLane::Shuffle(_) => sources.push(match shape {
             // The neighbour two below, or itself: active whenever this lane is.
-            Shape::All | Shape::Odd => {
+            LaneCase::All | LaneCase::Odd => {
                 let two = b.immediate(Type::U32, 2);
                 let less = b.binary(BinaryOp::Sub, Type::U32, lane, two);
                 let has = b.compare(Condition::GreaterEqual, Type::U32, lane, two);
                 b.select(Type::U32, has, less, lane)
             }
-            Shape::UniformIndex => {
+            LaneCase::UniformIndex => {
                 let count = b.input(Input::Push(PushSource::LocalSize(0)), Family::Dword);
                 let three = b.immediate(Type::U32, 3);
                 b.binary(BinaryOp::And, Type::U32, count, three)
             }
-            Shape::ConstantIndex => b.immediate(Type::U32, 18),
+            LaneCase::ConstantIndex => b.immediate(Type::U32, 18),
         }),
         CrossLane::Reduce(..) | CrossLane::Scan { .. } => {}
     }
@@ -93,7 +93,7 @@ fn kernel(op: CrossLane, shape: Shape) -> Function {
     function
 }
 
-fn check(op: CrossLane, shape: Shape) {
+fn check(op: CrossLane, shape: LaneCase) {
     let function = kernel(op, shape);
     let strategies = ControlFlow::NAMES.iter().map(|&(name, by)| (name, Strategy::from(by)));
     let halves = Strategy { lower_qwords: true, ..Strategy::default() };
@@ -102,7 +102,7 @@ fn check(op: CrossLane, shape: Shape) {
         for lanes in [32, 16, 8] {
             let what = format!("{op:?} of {shape:?} at {lanes} lanes, {strategy}");
             let compiled = code(&lowered, simd(lanes));
-            if shape == Shape::All && lanes == 16 && by == Strategy::default() {
+            if shape == LaneCase::All && lanes == 16 && by == Strategy::default() {
                 disassemble(&compiled);
             }
             let mut memory = Memory::default();
@@ -142,7 +142,7 @@ fn check(op: CrossLane, shape: Shape) {
 #[test]
 fn shuffles() {
     for ty in TYPES {
-        for shape in [Shape::All, Shape::Odd, Shape::UniformIndex, Shape::ConstantIndex] {
+        for shape in [LaneCase::All, LaneCase::Odd, LaneCase::UniformIndex, LaneCase::ConstantIndex] {
             check(CrossLane::Shuffle(ty), shape);
         }
     }
@@ -150,7 +150,7 @@ fn shuffles() {
 
 #[test]
 fn ballots() {
-    for shape in [Shape::All, Shape::Odd] {
+    for shape in [LaneCase::All, LaneCase::Odd] {
         check(CrossLane::Ballot, shape);
     }
 }
@@ -166,8 +166,8 @@ fn reductions_and_scans() {
             ];
             for across in all {
                 if signature::check_attributes(&Op::CrossLane(across)).is_ok() {
-                    check(across, Shape::All);
-                    check(across, Shape::Odd);
+                    check(across, LaneCase::All);
+                    check(across, LaneCase::Odd);
                 }
             }
         }

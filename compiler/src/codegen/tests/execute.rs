@@ -10,15 +10,15 @@ use gencl_eu::{self as eu, Worker};
 use gencl_isa::Generation;
 use gencl_program::{Kernel, PushSource};
 
-/// Where scratch is, below all buffers of [`Memory`].
+/// Address of scratch memory, below all buffers of [`Memory`].
 const SCRATCH: u64 = 1 << 20;
 
-/// Where private memory is that is not in scratch.
+/// Address of the buffer for private memory that is not in scratch memory.
 const STACK: u64 = 3 << 20;
 
-/// Where the binding table and its one surface state are.
+/// Address of the binding table and its one surface state.
 const SURFACES: u64 = 2 << 20;
-/// From the binding table to the surface state.
+/// Offset of the surface state from the binding table.
 const SURFACE_STATE: u32 = 0x40;
 
 /// The binding table, and the state of a raw buffer of 2 GiB from address 0 on (`SURFACE_STATE` for buffers,

@@ -122,7 +122,7 @@ fn copies() {
     }
 }
 
-/// Type, elements and alignment of an access of 32 bytes, of which some are several.
+/// Type, number of elements and alignment of the accesses to 32 bytes.
 const SHAPES: &[(Type, u32, u32)] = &[
     (Type::U8, 1, 1),
     (Type::U8, 4, 4),
@@ -146,8 +146,8 @@ fn size_of(ty: Type) -> u32 {
     }
 }
 
-/// out = in, through private memory that is written in one way and read in another, at an offset that differs
-/// from item to item.
+/// out = in, through private memory that is written with one type and read with another, at an offset that
+/// depends on the work-item.
 fn copy_in_shapes(written: (Type, u32, u32), read: (Type, u32, u32)) -> Function {
     const BYTES: u32 = 32;
     let mut function = Function::new("copy");
@@ -179,7 +179,7 @@ fn copy_in_shapes(written: (Type, u32, u32), read: (Type, u32, u32)) -> Function
 }
 
 #[test]
-fn private_memory_is_read_in_other_shapes_than_it_is_written() {
+fn private_memory_is_read_with_other_types_than_it_is_written() {
     for written in SHAPES {
         for read in SHAPES {
             let what = format!("private memory written as {written:?}, read as {read:?}");
@@ -189,7 +189,7 @@ fn private_memory_is_read_in_other_shapes_than_it_is_written() {
 }
 
 #[test]
-fn granules_are_what_all_accesses_of_private_memory_have_in_common() {
+fn granules_divide_all_accesses_to_private_memory() {
     let shape = |ty, count, align| (ty, count, align);
     for (written, read, expected) in [
         (shape(Type::U32, 1, 4), shape(Type::U32, 1, 4), Some(4)),
@@ -246,7 +246,7 @@ fn loads_of_one_address() {
     assert_eq!(loads("block read"), 2, "64 and 16 of 88 bytes\n{}", compiled.listing());
 }
 
-/// Each item does an atomic operation on its own element and one on an element that all share.
+/// Each item executes an atomic operation on its own element, with and without a result.
 fn atomics(op: AtomicOp, space: Space, ty: Type) -> Function {
     let mut function = Function::new("atomics");
     function.local_size = AREA * LANES;
@@ -303,7 +303,7 @@ fn atomic_operations() {
     }
 }
 
-/// out[id] = what `input` gives.
+/// out[id] = `input`.
 fn input(input: Input, family: Family, ty: Type) -> Function {
     let mut function = Function::new("input");
     let entry = function.entry();

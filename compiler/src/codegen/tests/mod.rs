@@ -1,4 +1,4 @@
-//! Kernels through code generation: allocation is checked in each, and the vendor's disassembler reads all.
+//! Kernels through code generation, with a check of the allocation; the vendor's disassembler reads the code.
 
 mod cross_lane;
 mod execute;
@@ -18,7 +18,7 @@ use gencl_program::{Data, PushSource};
 use gencl_testing::Random;
 use std::process::Command;
 
-/// The types of numbers.
+/// The numeric types.
 const TYPES: [Type; 11] = [
     Type::S8,
     Type::U8,
@@ -33,8 +33,8 @@ const TYPES: [Type; 11] = [
     Type::F64,
 ];
 
-/// A random kernel, of any graph or of nested constructs in turn, that clears its private memory first, whose
-/// contents would be anything.
+/// A random kernel that clears its private memory first, whose contents would be undefined: alternately with
+/// an arbitrary graph and with nested constructs.
 fn random(seed: u32, control_flow: ControlFlow) -> Function {
     random_for(skylake(), seed, control_flow)
 }
@@ -76,7 +76,7 @@ fn skylake() -> &'static Target {
     Target::by_name("skl").expect("it is there")
 }
 
-/// Skylake with the limits of older instructions.
+/// Skylake with the instruction limits of older generations.
 fn narrow() -> Target {
     let skylake = skylake();
     let limits = Limits { halves: true, ternary_lanes: 8, ..skylake.limits };
@@ -88,17 +88,17 @@ fn without_qwords() -> impl Iterator<Item = &'static Target> {
     Target::all().iter().filter(|target| !target.int64)
 }
 
-/// What the driver asks of the passes.
+/// The strategy that the driver uses for a target.
 fn strategy(target: &Target, control_flow: ControlFlow) -> Strategy {
     Strategy { control_flow, lower_qwords: !target.int64, no_gotos: !target.gotos }
 }
 
-/// Memory as the target's pointers reach it.
+/// Memory with addresses of the size of the target's pointers.
 fn memory_of(target: &Target) -> Memory {
     if target.int64 { Memory::default() } else { Memory::narrow() }
 }
 
-/// A kernel for pointers of 32 bits, of one whose addresses are quadwords.
+/// Changes a kernel from 64-bit to 32-bit pointers.
 fn with_narrow_pointers(function: &mut Function) {
     for block in function.layout.clone() {
         let old = std::mem::take(&mut function.block_mut(block).instructions);
@@ -131,7 +131,7 @@ fn with_narrow_pointers(function: &mut Function) {
     }
 }
 
-/// Checks what [`narrow`] asks for by the rules of Haswell.
+/// Checks the limits of [`narrow`] by the rules of Haswell.
 fn check_narrow(compiled: &Compiled) -> Result<(), String> {
     for instruction in &compiled.code.instructions {
         let text = || gencl_isa::print(compiled.generation, instruction);
@@ -158,7 +158,7 @@ fn simd(lanes: u32) -> Options {
     Options { simd: Some(lanes), ..Options::default() }
 }
 
-/// Asks the vendor's disassembler about machine code; says nothing where it is not installed.
+/// Checks that the vendor's disassembler reads the machine code; skipped where it is not installed.
 fn disassemble(compiled: &Compiled) {
     let path = std::env::temp_dir().join(format!(
         "gencl-codegen-{}-{:?}.bin",
@@ -230,7 +230,7 @@ fn a_loop() {
     }
 }
 
-/// Each lane leaves with the copy of a counter, which is the same for all lanes in each round.
+/// Each lane leaves with a copy of a counter that is uniform in each iteration.
 const ROUNDS: &str = r#"
 kernel "rounds" per_lane
     register qword %0 %8 %9
@@ -261,7 +261,7 @@ end
 "#;
 
 #[test]
-fn lanes_keep_what_they_left_a_loop_with() {
+fn lanes_keep_the_values_with_which_they_left_a_loop() {
     let unit = parse(ROUNDS).expect("it is Gen IR");
     for (_, control_flow) in ControlFlow::NAMES {
         let function = lowered_by(unit.functions[0].clone(), *control_flow);
@@ -320,7 +320,7 @@ fn choices(seed: u32) -> Vec<u32> {
     (0..400).map(|_| random.next_u32()).collect()
 }
 
-/// What a random kernel leaves in its output buffer.
+/// The output buffer of a random kernel.
 fn output(
     memory: Memory,
     local: u32,
@@ -352,7 +352,7 @@ fn random_kernels_compute_the_same_without_quadwords() {
     }
 }
 
-/// Threads find their private memory in a buffer, where scratch memory has no room for it.
+/// Private memory is in a buffer if it does not fit into scratch memory.
 #[test]
 fn random_kernels_compute_the_same_with_private_memory_in_a_buffer() {
     for target in without_qwords().filter(|target| target.thread_number.is_some()) {
@@ -363,7 +363,7 @@ fn random_kernels_compute_the_same_with_private_memory_in_a_buffer() {
     }
 }
 
-/// Runs random kernels as code of each number of lanes, and of registers if that is limited.
+/// Runs random kernels compiled for each pair of SIMD width and number of registers, if limited.
 fn check_random_kernels(target: &Target, seeds: u32, shapes: &[(u32, Option<u32>)]) {
     let all = (0..seeds).flat_map(|seed| ControlFlow::NAMES.iter().map(move |&(name, by)| (seed, name, by)));
     for (seed, strategy, control_flow) in all {
@@ -400,7 +400,7 @@ fn check_random_kernels(target: &Target, seeds: u32, shapes: &[(u32, Option<u32>
     }
 }
 
-/// The random kernels are of use for the machine's branches only as far as these occur in them.
+/// The random kernels contain enough of each kind of branch to test it.
 #[test]
 fn random_kernels_have_branches_of_all_kinds() {
     let functions: Vec<Function> = (0..100).map(|seed| random(seed, ControlFlow::Structured)).collect();

@@ -1,5 +1,5 @@
-//! Every operation of the IR on every type, with values that are constants, uniform or one for each lane; the
-//! results must be those of the IR's interpreter.
+//! Every operation of the IR on every type, with operands that are constant, uniform or per-lane; the results
+//! must be those of the IR's interpreter.
 
 use super::{
     Options, TYPES, Target, check_narrow, code, code_for, disassemble, execute, lowered, lowered_by,
@@ -16,9 +16,9 @@ use gencl_program::{Data, PushSource};
 
 const LANES: u32 = 21;
 
-/// How an operand is given.
+/// The kind of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum OperandForm {
     Lanes,
     Uniform,
     Constant,
@@ -132,7 +132,7 @@ fn cases() -> Vec<Case> {
                     Rounding::Down,
                 ] {
                     let inexact = ty.is_float() || from.is_float();
-                    // Out of range without saturation anything may come out.
+                    // Out of range without saturation the result is undefined.
                     let defined = saturate || !from.is_float() || ty.is_float();
                     if defined && (inexact || rounding == Rounding::Default) && !(saturate && ty.is_float()) {
                         add(Op::Convert { to: ty, from, rounding, saturate }, &[from], ty);
@@ -145,7 +145,7 @@ fn cases() -> Vec<Case> {
 }
 
 /// out[global id] = op(a[global id], b[global id], c[global id])
-fn kernel(case: &Case, form: Form, simple: bool) -> Function {
+fn kernel(case: &Case, form: OperandForm, simple: bool) -> Function {
     let mut function = Function::new("operation");
     let entry = function.entry();
     let mut b = Builder::new(&mut function, entry);
@@ -161,11 +161,11 @@ fn kernel(case: &Case, form: Form, simple: bool) -> Function {
     let mut sources = Vec::new();
     for (index, ty) in case.sources.iter().enumerate() {
         let last = index + 1 == case.sources.len();
-        let form = if last || !simple { form } else { Form::Lanes };
+        let form = if last || !simple { form } else { OperandForm::Lanes };
         sources.push(match form {
-            Form::Constant => b.immediate(*ty, sample(*ty, 5 + index as u32) & ty.mask()),
-            Form::Lanes | Form::Uniform => {
-                let id = (form == Form::Lanes).then_some(id);
+            OperandForm::Constant => b.immediate(*ty, sample(*ty, 5 + index as u32) & ty.mask()),
+            OperandForm::Lanes | OperandForm::Uniform => {
+                let id = (form == OperandForm::Lanes).then_some(id);
                 let address = pointer(&mut b, index as u32, id, *ty);
                 b.load(Space::Global, *ty, address)
             }
@@ -200,7 +200,7 @@ fn memory(case: &Case, target: &Target) -> (Launch, Memory) {
     (launch, memory)
 }
 
-/// Operations that the target refuses: exactly these.
+/// The operations that the target does not support.
 fn refused(case: &Case) -> bool {
     let wide = |t: Type| matches!(t, Type::S64 | Type::U64);
     match case.op {
@@ -210,7 +210,7 @@ fn refused(case: &Case) -> bool {
     }
 }
 
-/// Does an operation have to do with integers of 64 bits?
+/// Whether an operation has an operand of 64-bit integers.
 fn is_wide(case: &Case) -> bool {
     case.sources.iter().chain([&case.result]).any(|ty| matches!(ty, Type::S64 | Type::U64))
 }
@@ -232,8 +232,8 @@ fn every_operation_on_narrower_machines() {
     check(cases(), Strategy::default(), &narrow(), refused);
 }
 
-/// Is it an operation on doubles that a target has not, or arithmetic of half floats? Haswell and Ivy Bridge
-/// convert the latter only.
+/// Whether it is an operation on doubles that the target does not have, or arithmetic on half floats, which
+/// Haswell and Ivy Bridge only convert.
 fn is_beyond(case: &Case, target: &Target) -> bool {
     let mut types = case.sources.iter().chain([&case.result]);
     let converts = matches!(case.op, Op::Convert { .. } | Op::Unary(UnaryOp::Mov, _));
@@ -255,11 +255,11 @@ fn check(cases: Vec<Case>, strategy: Strategy, target: &Target, refused: impl Fn
     let mut count = 0;
     for case in cases {
         for (form, simple) in [
-            (Form::Lanes, true),
-            (Form::Uniform, true),
-            (Form::Constant, true),
-            (Form::Uniform, false),
-            (Form::Constant, false),
+            (OperandForm::Lanes, true),
+            (OperandForm::Uniform, true),
+            (OperandForm::Constant, true),
+            (OperandForm::Uniform, false),
+            (OperandForm::Constant, false),
         ] {
             let mut function = kernel(&case, form, simple);
             if !target.int64 {
@@ -274,7 +274,7 @@ fn check(cases: Vec<Case>, strategy: Strategy, target: &Target, refused: impl Fn
                         Err(e) if e.what.contains("not supported") => {}
                         Err(e) => faults.push(format!("{what}: {e}")),
                         // Operations on constants are folded.
-                        Ok(_) if form == Form::Constant => {}
+                        Ok(_) if form == OperandForm::Constant => {}
                         Ok(_) => faults.push(format!("{what}: not refused")),
                     }
                     continue;
@@ -324,7 +324,7 @@ fn quadwords_are_refused_where_there_are_none() {
         sources: vec![Type::U32],
         result: Type::U32,
     };
-    let function = lowered(kernel(&case, Form::Lanes, true));
+    let function = lowered(kernel(&case, OperandForm::Lanes, true));
     let error = compile(&function, &target, &simd(16)).expect_err("its addresses are quadwords");
     assert!(error.what.contains("64 bits"), "{error}");
 }
@@ -335,7 +335,7 @@ fn the_vendor_reads_every_operation() {
         if refused(case) || number % 7 != 0 {
             continue;
         }
-        let function = lowered(kernel(case, Form::Lanes, true));
+        let function = lowered(kernel(case, OperandForm::Lanes, true));
         disassemble(&code(&function, simd(16)));
     }
 }
@@ -344,7 +344,7 @@ fn the_vendor_reads_every_operation() {
 fn the_vendor_reads_operations_without_quadwords() {
     let target = Target::by_name("hsw").expect("it is there");
     for case in cases().iter().filter(|case| !is_beyond(case, target) && !refused(case)).step_by(7) {
-        let mut function = kernel(case, Form::Lanes, true);
+        let mut function = kernel(case, OperandForm::Lanes, true);
         with_narrow_pointers(&mut function);
         let function = lowered_by(function, strategy(target, ControlFlow::default()));
         disassemble(&code_for(target, &function, simd(16)));

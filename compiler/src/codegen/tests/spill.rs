@@ -1,6 +1,6 @@
-//! Registers that are computed anew instead of being spilled.
+//! Rematerialisation and spilling.
 
-use crate::codegen::lir::{Block, GRF, Inst, Kind, Program, VRef, Vreg, VregInfo};
+use crate::codegen::lir::{Block, GRF, Inst, InstKind, Program, VRef, Vreg, VregInfo};
 use crate::codegen::{Target, allocate, check, spill};
 use gencl_isa::{Destination, Instruction, Opcode, Operand, Region, Register, Source, Type};
 
@@ -24,8 +24,8 @@ fn add(dst: Vreg, src: Vreg, lanes: u8) -> Inst {
     inst
 }
 
-/// The scalar comes of the argument in a block of this depth, the vector of the scalar, the result of the
-/// vector; some go to scratch.
+/// The scalar is computed from the argument in a block of this loop depth, the vector from the scalar, the
+/// result from the vector; `chosen` are spilled.
 fn spilled(depth: u32, chosen: &[Vreg]) -> Program {
     spilled_on("skl", depth, chosen)
 }
@@ -46,7 +46,7 @@ fn spilled_on(target: &str, depth: u32, chosen: &[Vreg]) -> Program {
 }
 
 #[test]
-fn what_comes_of_a_scalar_is_computed_where_it_is_used() {
+fn a_vector_computed_from_a_scalar_is_rematerialised() {
     let program = spilled(0, &[VECTOR]);
     assert_eq!(program.spill_size, 0);
     let insts = &program.blocks[1].insts;
@@ -57,30 +57,30 @@ fn what_comes_of_a_scalar_is_computed_where_it_is_used() {
     }
 }
 
-/// What others are computed from stays, even if it could be computed itself.
+/// The source of a rematerialised register is not rematerialised in the same pass.
 #[test]
-fn what_is_used_to_compute_others_stays() {
+fn a_source_of_a_rematerialised_register_is_kept() {
     let program = spilled(0, &[SCALAR, VECTOR]);
     let writes_scalar = |inst: &Inst| inst.dst.is_some_and(|v| v.vreg == SCALAR);
     assert!(program.blocks[0].insts.iter().any(writes_scalar), "{}", program.dump());
     assert_eq!(program.blocks[1].insts.len(), 4, "{}", program.dump());
 }
 
-/// Lanes may have left the loop with earlier values of the scalar.
+/// Lanes may have left the loop with values of the scalar from earlier iterations.
 #[test]
-fn what_comes_of_a_scalar_of_a_loop_goes_to_scratch() {
+fn a_vector_computed_from_a_scalar_of_a_loop_is_spilled() {
     let program = spilled(1, &[VECTOR]);
     assert_eq!(program.spill_size, GRF);
     let kinds = program.blocks[1].insts.iter().map(|i| i.kind);
     assert_eq!(
-        kinds.filter(|k| *k != Kind::Normal).count(),
+        kinds.filter(|k| *k != InstKind::Normal).count(),
         4,
         "a fill and a spill, two fills\n{}",
         program.dump()
     );
 }
 
-/// The checker notices a register whose only write was taken away.
+/// The checker reports a register whose only write was removed.
 #[test]
 fn a_register_that_nothing_writes_is_found() {
     let mut program = spilled(0, &[]);
@@ -90,11 +90,11 @@ fn a_register_that_nothing_writes_is_found() {
     assert!(found.contains("never written"), "{found}");
 }
 
-/// Without split sends, the header and what is stored are copied into registers that follow each other.
+/// Without split sends, the header and the data are copied into consecutive registers.
 #[test]
-fn stores_in_one_piece_have_a_header_of_their_own() {
+fn spills_without_split_sends_copy_their_data_behind_a_header() {
     let program = spilled_on("bdw", 1, &[VECTOR]);
-    let copies = program.blocks[1].insts.iter().filter(|i| i.kind == Kind::Copy).count();
+    let copies = program.blocks[1].insts.iter().filter(|i| i.kind == InstKind::Copy).count();
     assert_eq!(copies, 2, "{}", program.dump());
     assert!(program.blocks[1].insts.iter().all(|i| i.isa.opcode != Opcode::Sends), "{}", program.dump());
 }

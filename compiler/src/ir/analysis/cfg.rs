@@ -36,28 +36,28 @@ impl Cfg {
         self.entry
     }
 
-    /// Number of block ids, those that are not in the layout among them.
+    /// Number of block ids, including those that are not in the layout.
     pub fn len(&self) -> usize {
         self.successors.len()
     }
 
-    /// Is there no block? Never so for a valid function.
+    /// Whether there is no block, which is not valid.
     pub fn is_empty(&self) -> bool {
         self.successors.is_empty()
     }
 
-    /// Blocks that control may go to from `block`.
+    /// Successors of `block`.
     pub fn successors(&self, block: BlockId) -> &[BlockId] {
         &self.successors[block.0 as usize]
     }
 
-    /// Blocks that control may come from.
+    /// Predecessors of `block`.
     pub fn predecessors(&self, block: BlockId) -> &[BlockId] {
         &self.predecessors[block.0 as usize]
     }
 
-    /// The blocks that the entry reaches, each after all that it reaches first: depth-first post-order. The
-    /// true side of a branch is visited last, so that in the reverse order it comes before the other.
+    /// The reachable blocks in depth-first post-order. The true side of a branch is visited last, so that in
+    /// the reverse order it comes before the other.
     pub fn post_order(&self) -> Vec<BlockId> {
         let mut order = Vec::with_capacity(self.len());
         let mut seen = FixedBitSet::with_capacity(self.len());
@@ -80,14 +80,14 @@ impl Cfg {
         order
     }
 
-    /// The blocks that the entry reaches in reverse post-order.
+    /// The reachable blocks in reverse post-order.
     pub fn reverse_post_order(&self) -> Vec<BlockId> {
         let mut order = self.post_order();
         order.reverse();
         order
     }
 
-    /// Is there no loop among these blocks?
+    /// Whether there is no cycle among these blocks.
     pub fn is_acyclic(&self, blocks: &[BlockId]) -> bool {
         let mut rest = blocks.to_vec();
         let is_first = |rest: &[BlockId], block: &BlockId| {

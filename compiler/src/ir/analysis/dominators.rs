@@ -1,10 +1,10 @@
-//! Dominators: the blocks that every way to a block goes through.
+//! Dominators: the blocks on every path to a block.
 
 use super::cfg::Cfg;
 use crate::ir::BlockId;
 
-/// The dominator tree of the blocks that the entry reaches (Cooper, Harvey and Kennedy, "A simple, fast
-/// dominance algorithm", 2001).
+/// The dominator tree of the reachable blocks (Cooper, Harvey and Kennedy, "A simple, fast dominance
+/// algorithm", 2001).
 #[derive(Clone, Debug)]
 pub struct Dominators {
     /// Immediate dominator by block id; the entry's is itself. None for blocks not reached.
@@ -14,7 +14,8 @@ pub struct Dominators {
 }
 
 impl Dominators {
-    /// Linear in practice: rounds over reverse post-order until nothing changes, two for reducible graphs.
+    /// Linear in practice: iterates over reverse post-order until nothing changes, twice for reducible
+    /// graphs.
     pub fn new(cfg: &Cfg) -> Dominators {
         let blocks = cfg.reverse_post_order();
         let mut order = vec![u32::MAX; cfg.len()];
@@ -45,13 +46,12 @@ impl Dominators {
         Dominators { immediate, order }
     }
 
-    /// The closest block, other than itself, that every way to `block` goes through. None for the entry and
-    /// for what is not reached.
+    /// The immediate dominator. None for the entry and for unreachable blocks.
     pub fn immediate(&self, block: BlockId) -> Option<BlockId> {
         self.immediate[block.0 as usize].filter(|&dominator| dominator != block)
     }
 
-    /// Does every way to `block` go through `dominator`? Each block dominates itself.
+    /// Whether `dominator` is on every path to `block`. Each block dominates itself.
     pub fn dominates(&self, dominator: BlockId, mut block: BlockId) -> bool {
         while self.order[block.0 as usize] > self.order[dominator.0 as usize] {
             match self.immediate(block) {

@@ -1,14 +1,14 @@
-//! Which registers are alive where blocks begin and end.
+//! Live-in and live-out registers of blocks.
 //!
-//! In the per-lane form a register is alive where some lane may read what it holds. In the other forms, where
-//! lanes wait while others run, the same equations hold of the thread: a write under a predicate or in a
-//! masked block keeps the other lanes' values and so does not end the life of what the register held;
-//! `undefined` does.
+//! In the per-lane form a register is live where some lane may read its value. In the other forms, where
+//! lanes are parked while others are active, the same equations are used for the thread: a write under a
+//! predicate or in a masked block keeps the other lanes' values and so does not kill; `undefined` does.
 //!
-//! Most registers live within one block. The sets hold only those that some block reads before it writes
-//! them, numbered densely: the others are alive across no edge.
+//! Most live ranges are within one block. The sets contain only registers that some block reads before it
+//! writes them, numbered densely: the others are not live across any edge.
 
 use super::cfg::Cfg;
+use crate::dataflow::live_sets;
 use crate::ir::{Block, BlockId, Function, Reg};
 use fixedbitset::FixedBitSet;
 
@@ -49,7 +49,8 @@ impl Crossing {
     pub fn new(function: &Function) -> Crossing {
         let mut crossing =
             Crossing { registers: Vec::new(), slots: vec![Self::ABSENT; function.registers.len()] };
-        // The block that wrote each register whole last, so that one array serves all blocks.
+        // The block with the last full definition of each register, so that one array is enough for all
+        // blocks.
         let mut written_in = vec![u32::MAX; function.registers.len()];
         let homes = homes(function);
         for (id, block) in function.blocks_in_layout() {
@@ -62,7 +63,7 @@ impl Crossing {
                     }
                 }
                 for &dst in &instruction.dsts {
-                    // Lanes that wait meanwhile read no register of this block.
+                    // Parked lanes read no register of this block.
                     let own = instruction.predicate.is_none() && homes[dst.0 as usize] == Some(id);
                     if own || function.writes_whole(block, instruction, dst) {
                         written_in[dst.0 as usize] = id.0;
@@ -73,7 +74,7 @@ impl Crossing {
         crossing
     }
 
-    /// How many there are.
+    /// The number of registers.
     pub fn len(&self) -> usize {
         self.registers.len()
     }
@@ -115,66 +116,44 @@ pub struct Liveness {
 }
 
 impl Liveness {
-    /// Backward data flow to the fixed point: O(blocks x crossing registers / word) for each round, and as
-    /// many rounds as loops are deep.
+    /// O(blocks x crossing registers / word) for each iteration, and as many iterations as loops are deep.
     pub fn new(function: &Function, cfg: &Cfg) -> Liveness {
         let crossing = Crossing::new(function);
         let empty = || vec![crossing.empty_set(); function.blocks.len()];
-        let (mut live_in, mut live_out) = (empty(), empty());
-        let mut uses = empty();
-        let mut kills = empty();
+        let (mut reads, mut kills) = (empty(), empty());
         for (id, block) in function.blocks_in_layout() {
             let index = id.0 as usize;
-            upward_exposed(function, block, &crossing, &mut uses[index], &mut kills[index]);
+            upward_exposed(function, block, &crossing, &mut reads[index], &mut kills[index]);
         }
-        let mut work: Vec<BlockId> = function.layout.clone();
-        let mut queued = FixedBitSet::with_capacity(function.blocks.len());
-        queued.extend(work.iter().map(|b| b.0 as usize));
-        while let Some(block) = work.pop() {
-            let index = block.0 as usize;
-            queued.set(index, false);
-            let mut out = std::mem::take(&mut live_out[index]);
-            for successor in cfg.successors(block) {
-                out.union_with(&live_in[successor.0 as usize]);
-            }
-            let mut live = out.clone();
-            live_out[index] = out;
-            live.difference_with(&kills[index]);
-            live.union_with(&uses[index]);
-            if live != live_in[index] {
-                live_in[index] = live;
-                for &predecessor in cfg.predecessors(block) {
-                    if !queued.put(predecessor.0 as usize) {
-                        work.push(predecessor);
-                    }
-                }
-            }
-        }
+        let layout = function.layout.iter().map(|block| block.0 as usize);
+        let predecessors =
+            |block: usize| cfg.predecessors(BlockId(block as u32)).iter().map(|before| before.0 as usize);
+        let (live_in, live_out) = live_sets(layout, predecessors, reads, &kills);
         Liveness { crossing, live_in, live_out }
     }
 
-    /// Registers whose values the block or one after it reads.
+    /// Registers that are live at the beginning of the block.
     pub fn live_in(&self, block: BlockId) -> &RegisterSet {
         &self.live_in[block.0 as usize]
     }
 
-    /// Registers whose values a block after this one reads.
+    /// Registers that are live at the end of the block.
     pub fn live_out(&self, block: BlockId) -> &RegisterSet {
         &self.live_out[block.0 as usize]
     }
 
-    /// Is a register alive where the block begins?
+    /// Whether a register is live at the beginning of the block.
     pub fn is_live_in(&self, block: BlockId, reg: Reg) -> bool {
         self.crossing.contains(self.live_in(block), reg)
     }
 
-    /// Is a register alive where the block ends?
+    /// Whether a register is live at the end of the block.
     pub fn is_live_out(&self, block: BlockId, reg: Reg) -> bool {
         self.crossing.contains(self.live_out(block), reg)
     }
 }
 
-/// Registers that the block reads before it writes them whole, and those that it writes whole.
+/// Registers that the block reads before a full definition, and those that it defines fully.
 fn upward_exposed(
     function: &Function,
     block: &Block,

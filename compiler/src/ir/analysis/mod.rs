@@ -1,4 +1,4 @@
-//! Analyses: computed from a function when asked for, never kept across a change of it.
+//! Analyses: computed from a function on demand, never kept across a change of it.
 
 pub mod cfg;
 pub mod dominators;

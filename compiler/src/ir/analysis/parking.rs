@@ -1,24 +1,25 @@
-//! Where lanes may wait while others run, when the thread runs blocks in layout order.
+//! Parked sets: where lanes may be parked while a block is executed, if the thread follows the layout.
 //!
-//! The thread always runs the block with the lowest place in the layout that some lane has to run next. So
-//! when lanes part at a branch, those with the later block *park* there until the thread reaches it. This
-//! analysis finds for each block the set of blocks where other lanes may be parked while it runs. It is the
-//! heart of control flow on a machine without a program counter per lane, and answers all its questions:
+//! The thread always executes the first block in layout order that is the next one of some lane. So when
+//! lanes diverge at a branch, those with the later block are *parked* there until the thread reaches it. This
+//! analysis computes for each block the set of blocks where other lanes may be parked while it is executed.
+//! The lowering of control flow is based on it:
 //!
-//! - a block with nothing parked runs with all lanes of the thread, and needs no masking;
-//! - a write needs a predicate only if a parked lane will read what the register holds;
-//! - a register can be one scalar if no write of it could destroy what a parked lane will read.
+//! - a block with an empty parked set is executed with all lanes of the thread, and needs no masking;
+//! - a write needs a predicate only if a parked lane will read the register's previous value;
+//! - a register can be one scalar if no write of it could overwrite a value that a parked lane will read.
 //!
-//! Derivation: after block B the blocks to be run are among A = parked(B) and B's successors (all of them
-//! where lanes may part, one where they cannot). The thread goes on with the lowest that has lanes; that lies
-//! not beyond the last successor, as a successor does have lanes. So the set A comes to the lowest block of
-//! A; from each block that it comes to it goes on, without that block, to the lowest of the rest, up to the
-//! last successor, for the case that no lane is there. What comes to a block, without the block, is parked
-//! there. The sets are the least solution. A set is a row of bits, and each block sends it at most three
-//! ways, so a round is linear in the blocks' number times the row.
+//! Derivation: after block B the next blocks of all lanes are in A = parked(B) and B's successors (all of
+//! them if lanes may diverge, else one). The thread continues with the lowest one that has lanes, which is
+//! not after the last successor, as a successor has lanes. So the set A is propagated to the lowest block of
+//! A; from there, for the case that no lane is there, without that block to the lowest of the rest, and so on
+//! up to the last successor. The parked set of a block is the union of the sets propagated to it, without the
+//! block itself. The solution is the least fixed point. A set is a row of bits, and each block propagates it
+//! to at most three blocks, so an iteration is linear in the number of blocks times the row.
 
 use super::cfg::Cfg;
 use super::liveness::{Liveness, RegisterSet};
+use crate::dataflow::{propagate, union};
 use crate::ir::{BlockId, Function, Op};
 use fixedbitset::FixedBitSet;
 use smallvec::SmallVec;
@@ -26,71 +27,76 @@ use smallvec::SmallVec;
 /// The parked sets of a function in per-lane form.
 #[derive(Clone, Debug)]
 pub struct Parking {
-    /// Place in the layout by block id.
+    /// Index in the layout, by block id.
     places: Vec<usize>,
-    /// Blocks by place.
+    /// Blocks in layout order.
     layout: Vec<BlockId>,
-    /// By place: the places where lanes may be parked.
+    /// By index in the layout: the indices of blocks where lanes may be parked.
     parked: Vec<FixedBitSet>,
 }
 
 impl Parking {
-    /// Computes the sets. Branches on registers marked uniform do not part lanes.
+    /// Computes the sets. Branches on registers marked uniform do not diverge.
     pub fn new(function: &Function, cfg: &Cfg) -> Parking {
         let count = function.layout.len();
         let mut places = vec![usize::MAX; function.blocks.len()];
         for (place, block) in function.layout.iter().enumerate() {
             places[block.0 as usize] = place;
         }
-        let mut flow = Flow {
-            arriving: vec![FixedBitSet::with_capacity(count); count],
-            limits: vec![0; count],
-            queued: FixedBitSet::with_capacity(count),
+        let mut arriving = vec![Arriving { places: FixedBitSet::with_capacity(count), limit: 0 }; count];
+        arriving[0].places.insert(0);
+        let join = |known: &mut Arriving, new: &Arriving| {
+            let further = new.limit > known.limit;
+            known.limit = known.limit.max(new.limit);
+            union(&mut known.places, &new.places) | further
         };
-        flow.queued.insert(0);
-        while let Some(place) = flow.queued.minimum() {
-            flow.queued.set(place, false);
-            let mut parked = flow.arriving[place].clone();
-            parked.set(place, false);
-            let limit = flow.limits[place];
-            if let Some(next) = parked.minimum().filter(|&next| next <= limit) {
-                flow.arrive(next, &parked, limit);
+        propagate(0..count, &mut arriving, join, |place, state, arrivals| {
+            if !state.places.contains(place) {
+                return;
+            }
+            state.places.remove(place);
+            if let Some(next) = state.places.minimum().filter(|&next| next <= state.limit) {
+                arrivals.send(next, state);
             }
             let block = function.layout[place];
             let successors: SmallVec<[usize; 2]> =
                 cfg.successors(block).iter().map(|s| places[s.0 as usize]).collect();
             let together = if parts_lanes(function, block) { successors.len() } else { 1 };
             for group in successors.chunks(together.max(1)) {
-                let mut after = parked.clone();
-                after.extend(group.iter().copied());
-                if let (Some(first), Some(&last)) = (after.minimum(), group.iter().max()) {
-                    flow.arrive(first, &after, last);
+                let mut after = state.clone();
+                after.places.extend(group.iter().copied());
+                if let (Some(first), Some(&last)) = (after.places.minimum(), group.iter().max()) {
+                    after.limit = last;
+                    arrivals.send(first, &after);
                 }
             }
-        }
-        let mut parked = flow.arriving;
-        for (place, set) in parked.iter_mut().enumerate() {
-            set.set(place, false);
-        }
+        });
+        let without = |(place, state): (usize, Arriving)| {
+            let mut parked = state.places;
+            parked.remove(place);
+            parked
+        };
+        let parked = arriving.into_iter().enumerate().map(without).collect();
         Parking { places, layout: function.layout.clone(), parked }
     }
 
-    /// A block's place in the layout, from 0.
+    /// A block's index in the layout, from 0.
     pub fn place(&self, block: BlockId) -> usize {
         self.places[block.0 as usize]
     }
 
-    /// Do all lanes of the thread run the block together?
+    /// Whether all lanes of the thread execute the block together.
     pub fn is_convergent(&self, block: BlockId) -> bool {
         self.parked[self.place(block)].is_clear()
     }
 
-    /// Where lanes may wait while `block` runs, in layout order. All lie beyond it.
+    /// The blocks where lanes may be parked while `block` is executed, in layout order. All are after it.
     pub fn parked(&self, block: BlockId) -> impl Iterator<Item = BlockId> + '_ {
         self.parked[self.place(block)].ones().map(|place| self.layout[place])
     }
 
-    /// Registers whose values lanes that are parked while `block` runs will read, in the liveness' numbering.
+    /// Registers that are live in lanes that are parked while `block` is executed, in the numbering of
+    /// `liveness`.
     pub fn kept(&self, block: BlockId, liveness: &Liveness) -> RegisterSet {
         let mut kept = liveness.crossing.empty_set();
         for waiting in self.parked(block) {
@@ -100,31 +106,20 @@ impl Parking {
     }
 }
 
-/// The state of the data flow, by place.
-struct Flow {
-    /// Blocks that lanes may have to run when the thread comes here, this one among them.
-    arriving: Vec<FixedBitSet>,
-    /// The furthest block that may be the first that has lanes.
-    limits: Vec<usize>,
-    /// Where something has changed.
-    queued: FixedBitSet,
+/// The state of the analysis at a block.
+#[derive(Clone)]
+struct Arriving {
+    /// The next blocks of lanes when the thread arrives here, including this one; empty if it does not
+    /// arrive.
+    places: FixedBitSet,
+    /// The last block that can be the first one with lanes.
+    limit: usize,
 }
 
-impl Flow {
-    fn arrive(&mut self, place: usize, set: &FixedBitSet, limit: usize) {
-        let known = &mut self.arriving[place];
-        if !set.is_subset(known) || limit > self.limits[place] {
-            known.union_with(set);
-            self.limits[place] = self.limits[place].max(limit);
-            self.queued.insert(place);
-        }
-    }
-}
-
-/// May lanes go different ways at the end of the block?
+/// Whether lanes may diverge at the end of the block.
 pub fn parts_lanes(function: &Function, block: BlockId) -> bool {
     function.block(block).terminator().is_some_and(|t| match t.op {
-        Op::Branch { then, otherwise } => then != otherwise && !function.register(t.srcs[0]).uniform,
+        Op::Branch { then, otherwise } => then != otherwise && !function.register(t.condition()).uniform,
         _ => false,
     })
 }

@@ -1,30 +1,29 @@
-//! The control-flow tree: which parts of the graph are ifs and loops.
+//! The control-flow tree: structural analysis of ifs and loops.
 //!
-//! The tree stands beside the graph of blocks (as in NIR; docs/structured-branches.md). Its leaves are
-//! blocks; an [`Node::If`] has a head block, whose branch decides, and one or two sides; a [`Node::Loop`] has
-//! a body whose first block is the only one that is entered from outside. What fits neither stays a plain
-//! list of blocks: the tree never fails, it only says less.
+//! The tree describes the graph of blocks (as in NIR; docs/structured-branches.md). Its leaves are blocks; an
+//! [`Node::If`] has a head block, whose branch decides, and one or two sides; a [`Node::Loop`] has a body
+//! whose first block is the only one that is entered from outside. Other regions are a plain list of blocks:
+//! the analysis never fails.
 //!
-//! It is read off the layout, in which the blocks of a loop and of the sides of an if are neighbours
+//! It is derived from the layout, in which the blocks of a loop and of the sides of an if are contiguous
 //! ([`arrange_blocks`](crate::ir::passes::arrange_blocks)): a list of blocks is scanned, and where a loop or
-//! an if begins, its part of the list becomes a node, whose lists are scanned in turn. A part is taken only
+//! an if begins, its range becomes a node, whose lists are scanned recursively. A range becomes a node only
 //! if it has
 //!
 //! - one entry, and
-//! - one place where it goes on: what stands behind it. Out of a part within a loop lanes may also `break`, to what stands
-//!   behind the loop, and `continue`, at its last block.
+//! - one exit: the block after it. Within a loop, lanes may also `break` to the block after the loop, and
+//!   `continue` at its last block.
 //!
-//! Every construct gets a join of its own, so that lanes of one never wait for those of another at the same
-//! place: where an if ends where the list around it ends, an empty block is put in between, and the same
-//! behind loops and at the end of a first side. A loop with several ways back gets an empty last block. So
-//! building the tree edits the graph; graph and tree change by the same edits, and on a graph that it has
-//! edited the analysis edits nothing.
+//! Every construct gets its own join: if an if ends where the list around it ends, an empty block is
+//! inserted, and likewise after loops and at the end of a then side. A loop with several back edges gets an
+//! empty last block. So building the tree edits the graph; on a graph that it has edited the analysis edits
+//! nothing.
 
 use super::cfg::Cfg;
 use crate::ir::{BlockId, Function, Instruction, Leave, Op};
 use fixedbitset::FixedBitSet;
 
-/// A part of a function.
+/// A region of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Node {
     /// One block.
@@ -32,16 +31,16 @@ pub enum Node {
     /// `head` ends with a branch to the first block of `then` and to that of `otherwise`, or to what follows
     /// when that is empty.
     If {
-        /// The block that decides.
+        /// The block with the branch.
         head: BlockId,
-        /// One side: what comes next in the layout.
+        /// The then side, which is next in the layout.
         then: Vec<Node>,
         /// The other side.
         otherwise: Vec<Node>,
     },
     /// A loop.
     Loop {
-        /// From the only block that is entered from outside to the only block that goes back to it.
+        /// From the only block that is entered from outside to the only block with a back edge to it.
         body: Vec<Node>,
     },
 }
@@ -49,15 +48,14 @@ pub enum Node {
 /// The tree of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControlTree {
-    /// The function's parts in layout order.
+    /// The function's regions in layout order.
     pub nodes: Vec<Node>,
-    /// By block id: how lanes leave from the block's end, where they do not go on with the next block. None:
-    /// by no construct.
+    /// By block id: the construct by which lanes leave at the end of the block. None: not by a construct.
     kinds: Vec<Option<Leave>>,
 }
 
 impl ControlTree {
-    /// Builds the tree; puts the joins that are missing into the function and its layout.
+    /// Builds the tree, and inserts missing joins into the function and its layout.
     pub fn build(function: &mut Function) -> ControlTree {
         let cfg = Cfg::new(function);
         let mut places = vec![usize::MAX; function.blocks.len()];
@@ -75,7 +73,7 @@ impl ControlTree {
         ControlTree { nodes, kinds }
     }
 
-    /// By which construct lanes leave from the end of a block.
+    /// The construct by which lanes leave at the end of a block.
     pub fn kind(&self, block: BlockId) -> Option<Leave> {
         self.kinds.get(block.0 as usize).copied().flatten()
     }
@@ -95,23 +93,23 @@ fn flatten(nodes: &[Node], layout: &mut Vec<BlockId>) {
     }
 }
 
-/// Where lanes may leave a loop from anywhere in its body.
+/// The targets in an enclosing loop: of `break` and `continue`.
 #[derive(Clone, Copy)]
-struct Around {
-    /// What follows the loop.
+struct EnclosingLoop {
+    /// The block after the loop.
     after: BlockId,
-    /// The block that goes back, when it is another than the first.
+    /// The block with the back edge, unless it is the first.
     last: Option<BlockId>,
 }
 
-impl Around {
+impl EnclosingLoop {
     fn takes(&self, block: BlockId) -> bool {
         block == self.after || Some(block) == self.last
     }
 }
 
-/// An if that has been found in a list: the sides as ranges of it.
-struct Found {
+/// An if in a list of blocks: the sides as ranges of the list.
+struct IfRegion {
     then: std::ops::Range<usize>,
     otherwise: std::ops::Range<usize>,
     join: BlockId,
@@ -119,21 +117,21 @@ struct Found {
 
 struct TreeBuilder<'f> {
     function: &'f mut Function,
-    /// Of the function as it came.
+    /// The original graph.
     cfg: Cfg,
-    /// By block id: place in the layout as it came.
+    /// By block id: index in the original layout.
     places: Vec<usize>,
     kinds: Vec<Option<Leave>>,
 }
 
 impl TreeBuilder<'_> {
-    /// The nodes of a list of blocks that goes on with `follow`. `inside`: the list is the body of the loop
+    /// The nodes of a list of blocks that continues with `follow`. `inside`: the list is the body of the loop
     /// that its first block begins.
     fn list(
         &mut self,
         blocks: &[BlockId],
         follow: Option<BlockId>,
-        around: Option<Around>,
+        around: Option<EnclosingLoop>,
         inside: bool,
     ) -> Vec<Node> {
         let mut nodes = Vec::new();
@@ -167,8 +165,8 @@ impl TreeBuilder<'_> {
         set
     }
 
-    /// Where control goes from a part, each place once.
-    fn exits(&self, part: &[BlockId], around: Option<Around>) -> Vec<BlockId> {
+    /// The exits of a region, each once.
+    fn exits(&self, part: &[BlockId], around: Option<EnclosingLoop>) -> Vec<BlockId> {
         let set = self.set(part);
         let mut exits = Vec::new();
         for target in part.iter().flat_map(|&block| self.successors(block)) {
@@ -180,8 +178,8 @@ impl TreeBuilder<'_> {
         exits
     }
 
-    /// Is the first block of a part the only one that is entered from outside, and that only from `head`, if
-    /// one is given?
+    /// Whether the first block of a region is the only one that is entered from outside, and only from
+    /// `head`, if given.
     fn has_one_entry(&self, part: &[BlockId], head: Option<BlockId>) -> bool {
         let set = self.set(part);
         part.iter().enumerate().all(|(index, &block)| {
@@ -192,7 +190,7 @@ impl TreeBuilder<'_> {
         })
     }
 
-    /// Where the loop that a block of a list begins ends in the list.
+    /// The end in the list of the loop that a block begins.
     fn loop_end(&self, blocks: &[BlockId], index: usize) -> Option<usize> {
         let header = blocks[index];
         let goes_back = |b: &&BlockId| self.places[b.0 as usize] >= self.places[header.0 as usize];
@@ -202,7 +200,7 @@ impl TreeBuilder<'_> {
         Some(index + end + 1)
     }
 
-    /// Adds the loop of a range of a list, and the join behind it, if it is one construct. Gives the range's
+    /// Adds a range of a list as a loop, and the join after it, if it is one construct. Returns the range's
     /// end.
     fn add_loop(
         &mut self,
@@ -230,10 +228,10 @@ impl TreeBuilder<'_> {
             [_] => None,
             _ => Some(self.insert(&body, header)),
         };
-        let around = Around { after, last };
+        let around = EnclosingLoop { after, last };
         let mut list = self.list(&body, last, Some(around), true);
         list.extend(last.map(Node::Block));
-        // `cont` enables lanes at the `while` itself, behind all else that the last block does.
+        // `cont` enables lanes at the `while` itself, after all other instructions of the last block.
         let empty_last = last.filter(|&last| self.function.block(last).instructions.len() == 1);
         body.clear();
         flatten(&list, &mut body);
@@ -259,8 +257,8 @@ impl TreeBuilder<'_> {
         blocks: &[BlockId],
         index: usize,
         follow: Option<BlockId>,
-        around: Option<Around>,
-    ) -> Option<Found> {
+        around: Option<EnclosingLoop>,
+    ) -> Option<IfRegion> {
         let head = blocks[index];
         let Some(Op::Branch { then, otherwise }) = self.function.block(head).terminator().map(|t| t.op)
         else {
@@ -288,7 +286,7 @@ impl TreeBuilder<'_> {
         }
         let exits = self.exits(&blocks[side.clone()], around);
         if exits.iter().all(|&exit| exit == far) {
-            return Some(Found { then: side, otherwise: middle..middle, join: far });
+            return Some(IfRegion { then: side, otherwise: middle..middle, join: far });
         }
         let [join] = exits.as_slice() else { return None };
         let end = place(*join, middle + 1)?;
@@ -296,17 +294,17 @@ impl TreeBuilder<'_> {
         let closed = middle < blocks.len()
             && self.has_one_entry(&blocks[other.clone()], Some(head))
             && self.exits(&blocks[other.clone()], around).iter().all(|exit| exit == join);
-        closed.then_some(Found { then: side, otherwise: other, join: *join })
+        closed.then_some(IfRegion { then: side, otherwise: other, join: *join })
     }
 
-    /// Adds an if, and its join when that is to be put in. Gives the place in the list behind it.
+    /// Adds an if, and its join if one must be inserted. Returns the index in the list after it.
     fn add_if(
         &mut self,
         blocks: &[BlockId],
         index: usize,
-        found: Found,
+        found: IfRegion,
         follow: Option<BlockId>,
-        around: Option<Around>,
+        around: Option<EnclosingLoop>,
         nodes: &mut Vec<Node>,
     ) -> usize {
         let head = blocks[index];
@@ -337,7 +335,7 @@ impl TreeBuilder<'_> {
         end
     }
 
-    /// A new block between a part and `target`.
+    /// Inserts a block between a region and `target`.
     fn insert(&mut self, part: &[BlockId], target: BlockId) -> BlockId {
         let new = self.function.new_block();
         for &block in part {

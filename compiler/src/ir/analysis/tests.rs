@@ -1,4 +1,4 @@
-//! Analyses against what their definitions say, found by search, on random kernels.
+//! Tests of the analyses against their definitions, by search on random kernels.
 
 use super::cfg::Cfg;
 use super::dominators::Dominators;
@@ -12,7 +12,7 @@ use crate::ir::text::parse_function;
 use crate::ir::{BlockId, Function, Reg};
 use proptest::prelude::*;
 
-/// Blocks that a search from `from` comes to without entering `without`, `from` among them.
+/// Blocks reachable from `from` without entering `without`, including `from`.
 fn reached(cfg: &Cfg, from: BlockId, without: Option<BlockId>) -> Vec<BlockId> {
     let mut found = Vec::new();
     let mut work = vec![from];
@@ -25,7 +25,7 @@ fn reached(cfg: &Cfg, from: BlockId, without: Option<BlockId>) -> Vec<BlockId> {
     found
 }
 
-/// Is there a way from the start of `block` to a read of `reg` without a write before it?
+/// Whether there is a path from the start of `block` to a read of `reg` without a write before it.
 fn may_be_read(function: &Function, cfg: &Cfg, block: BlockId, reg: Reg) -> bool {
     let mut seen = Vec::new();
     let mut work = vec![block];
@@ -125,7 +125,8 @@ proptest! {
     }
 }
 
-/// A diamond in a loop: the sides park at each other and behind the loop, the join only behind it.
+/// A diamond in a loop: in the sides, lanes may be parked at the other side and after the loop; at the join
+/// only after it.
 #[test]
 fn parking_in_a_loop() {
     let text = r#"kernel "parking" per_lane
@@ -170,7 +171,7 @@ fn parking_in_a_loop() {
     for reg in uniform_registers(&function).ones() {
         function.registers[reg].uniform = true;
     }
-    // The counter is uniform as nothing reads it behind the loop; the condition of @5 is; the loop's are not.
+    // The counter is uniform as it is not read after the loop; the condition of @5 is; the loop's are not.
     let uniform: Vec<bool> = function.registers.iter().map(|r| r.uniform).collect();
     assert_eq!(uniform, [false, false, true, true, false, false, true]);
     assert_eq!(parked(&function)[6], Vec::<u32>::new());

@@ -1,21 +1,21 @@
-//! Which registers hold the same value in all lanes whenever they are read.
+//! Uniformity: which registers have the same value in all lanes whenever they are read.
 //!
-//! Such a register can be one scalar, and a branch on it does not part lanes. The analysis begins with
-//! everything uniform and takes back what is not, until nothing changes:
+//! Such a register can be one scalar, and a branch on it does not diverge. The analysis begins with
+//! everything uniform and removes registers until nothing changes:
 //!
-//! - what differs by nature: local ids, lane numbers, private memory, results of atomics;
-//! - what is computed from that;
-//! - a register that is written while lanes are parked that will read its former value
-//!   ([`Parking`]): values merged where lanes of different paths meet, and values of a loop read
-//!   after it by lanes that left it in different rounds.
+//! - sources of divergence: local ids, lane ids, private memory, results of atomics;
+//! - registers computed from divergent ones;
+//! - temporal divergence: a register that is written while lanes are parked that will read its previous value
+//!   ([`Parking`]): values merged at joins of divergent paths, and values of a loop that are read after it by
+//!   lanes that left it in different iterations.
 //!
-//! A load from one address by all active lanes gives one value in all memories but the private one, as it is
-//! one access. The answer holds for the layout of the blocks at that time.
+//! A load with a uniform address is uniform in all address spaces but the private one. The result is valid
+//! for the current layout.
 
 use super::cfg::Cfg;
 use super::liveness::Liveness;
 use super::parking::Parking;
-use crate::ir::{Function, Input, Instruction, Op, Reg, Space};
+use crate::ir::{Function, Instruction, Op, Reg};
 use fixedbitset::FixedBitSet;
 
 /// The set of uniform registers of a function in per-lane form.
@@ -43,28 +43,28 @@ pub fn uniform_registers(function: &Function) -> FixedBitSet {
                 }
             }
         }
-        spread(function, &mut uniform);
+        remove_dependent(function, &mut uniform);
         if uniform.count_ones(..) == before {
             return uniform;
         }
     }
 }
 
-/// The registers that are computed from what is uniform alone, whatever lanes do: at least those of
-/// [`uniform_registers`], at a small part of the cost.
+/// The registers that are uniform by data dependence alone: a superset of [`uniform_registers`], at a
+/// fraction of the cost.
 pub fn uniform_by_data(function: &Function) -> FixedBitSet {
     let mut uniform = FixedBitSet::with_capacity(function.registers.len());
     uniform.insert_range(..);
-    spread(function, &mut uniform);
+    remove_dependent(function, &mut uniform);
     uniform
 }
 
-/// Takes back what is computed from registers that are not uniform.
-fn spread(function: &Function, uniform: &mut FixedBitSet) {
+/// Removes registers that are computed from divergent ones.
+fn remove_dependent(function: &Function, uniform: &mut FixedBitSet) {
     let mut readers: Vec<Vec<&[Reg]>> = vec![Vec::new(); function.registers.len()];
     let mut work = Vec::new();
     for instruction in function.instructions() {
-        if !gives_uniform(&instruction.op) {
+        if !instruction.op.signature().uniform {
             for dst in &instruction.dsts {
                 uniform.set(dst.0 as usize, false);
             }
@@ -90,8 +90,7 @@ fn spread(function: &Function, uniform: &mut FixedBitSet) {
     }
 }
 
-/// The sources that must be the same in all lanes for the results to be: all, but for what is put together of
-/// all lanes.
+/// The sources that must be uniform for the results to be: all, except those that are reduced across lanes.
 pub fn decisive_sources(instruction: &Instruction) -> impl Iterator<Item = &Reg> {
     let chosen = match instruction.op {
         Op::CrossLane(op) => Some(op.decisive_sources()),
@@ -99,22 +98,4 @@ pub fn decisive_sources(instruction: &Instruction) -> impl Iterator<Item = &Reg>
     };
     let decides = move |index: &usize| chosen.is_none_or(|chosen| chosen.contains(index));
     instruction.srcs.iter().enumerate().filter(move |(index, _)| decides(index)).map(|(_, src)| src)
-}
-
-/// Does the operation give the same to all lanes when it gets the same from all?
-pub fn gives_uniform(op: &Op) -> bool {
-    match op {
-        Op::Input(input) => match input {
-            Input::Push(_) | Input::GroupId(_) | Input::SubgroupId | Input::SimdWidth => true,
-            Input::LocalId(_) | Input::LaneId => false,
-        },
-        Op::Load { space, .. } => match space {
-            Space::Global | Space::Constant | Space::Local => true,
-            Space::Private => false,
-        },
-        // Results of messages, which lanes that do not run do not get.
-        Op::Atomic { .. } | Op::Image(_) => false,
-        Op::CrossLane(op) => op.gives_uniform(),
-        _ => true,
-    }
 }

@@ -1,33 +1,32 @@
-//! Value analysis: which instructions write and read each register.
+//! Def-use chains: which instructions write and read each register.
 //!
-//! Registers may be written more than once, so a register is not a value. What passes mostly ask is whether
-//! it is one: [`Values::single_write`]. The chains are two flat arrays each, built in two passes over the
-//! code.
+//! Registers may be written more than once; [`Values::single_write`] tells whether one is a single value. The
+//! chains are two flat arrays each, built in two passes over the code.
 
-use crate::ir::{BlockId, Function, Instruction, Reg};
+use crate::ir::{BlockId, Function, Instruction, Op, Reg};
 
-/// An instruction's place.
+/// The location of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place {
+pub struct InstructionLocation {
     /// Block.
     pub block: BlockId,
     /// Index in the block.
     pub index: u32,
 }
 
-impl Place {
+impl InstructionLocation {
     /// The instruction there.
     pub fn instruction(self, function: &Function) -> &Instruction {
         &function.block(self.block).instructions[self.index as usize]
     }
 }
 
-/// For each register the places that concern it, in layout order.
+/// For each register a list of instructions, in layout order.
 #[derive(Clone, Debug)]
 struct Chains {
-    /// Where each register's places begin; one more at the end.
+    /// The beginning of each register's list, and the end of the last.
     begins: Vec<u32>,
-    places: Vec<Place>,
+    places: Vec<InstructionLocation>,
 }
 
 impl Chains {
@@ -40,13 +39,13 @@ impl Chains {
             begins[index] += begins[index - 1];
         }
         let total = begins.last().copied().unwrap_or(0) as usize;
-        let mut places = vec![Place { block: BlockId(0), index: 0 }; total];
+        let mut places = vec![InstructionLocation { block: BlockId(0), index: 0 }; total];
         let mut next = begins.clone();
         for (block, instructions) in function.blocks_in_layout() {
             for (index, instruction) in instructions.instructions.iter().enumerate() {
                 registers(instruction, &mut |reg| {
                     let slot = &mut next[reg.0 as usize];
-                    places[*slot as usize] = Place { block, index: index as u32 };
+                    places[*slot as usize] = InstructionLocation { block, index: index as u32 };
                     *slot += 1;
                 });
             }
@@ -54,7 +53,7 @@ impl Chains {
         Chains { begins, places }
     }
 
-    fn of(&self, reg: Reg) -> &[Place] {
+    fn of(&self, reg: Reg) -> &[InstructionLocation] {
         let index = reg.0 as usize;
         &self.places[self.begins[index] as usize..self.begins[index + 1] as usize]
     }
@@ -77,20 +76,29 @@ impl Values {
     }
 
     /// Instructions that write the register, in layout order.
-    pub fn writes(&self, reg: Reg) -> &[Place] {
+    pub fn writes(&self, reg: Reg) -> &[InstructionLocation] {
         self.writes.of(reg)
     }
 
-    /// Instructions that read the register, in layout order; one stands there as often as it reads it.
-    pub fn reads(&self, reg: Reg) -> &[Place] {
+    /// Instructions that read the register, in layout order, with an entry for each operand.
+    pub fn reads(&self, reg: Reg) -> &[InstructionLocation] {
         self.reads.of(reg)
     }
 
-    /// The only write of a register that is written once: it is a value.
-    pub fn single_write(&self, reg: Reg) -> Option<Place> {
+    /// The only write of a register that is written once.
+    pub fn single_write(&self, reg: Reg) -> Option<InstructionLocation> {
         match self.writes(reg) {
             [place] => Some(*place),
             _ => None,
         }
+    }
+
+    /// By register: the constant that it holds wherever it is read.
+    pub fn constants(&self, function: &Function) -> Vec<Option<u64>> {
+        let constant = |reg| match self.single_write(reg)?.instruction(function).op {
+            Op::Immediate { bits, .. } => Some(bits),
+            _ => None,
+        };
+        (0..function.registers.len() as u32).map(|reg| constant(Reg(reg))).collect()
     }
 }

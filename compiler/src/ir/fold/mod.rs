@@ -1,36 +1,38 @@
-//! Reference semantics: what each pure operation gives for given sources.
+//! Reference semantics: the result of each pure operation.
 //!
-//! Constant folding and the interpreter use it. The simulator does not: it is written from the hardware's
-//! side, so that each checks the other. Values are bits in the low end of a `u64`, zero above; a Bool is 0 or
-//! 1.
+//! Constant folding and the interpreter use it. The simulator does not: it is written independently, from the
+//! hardware's documentation, so that each checks the other. Values are bits in the low end of a `u64`, zero
+//! above; a Bool is 0 or 1.
 
 use super::{BinaryOp, Condition, Op, Rounding, TernaryOp, Type, UnaryOp};
 use half::f16;
 
 /// The result of an operation, or `None` when it is not a function of its sources: memory, inputs, control.
 ///
-/// Operations of the MATH unit ([`is_exact`]) are given as correctly rounded as the host computes them.
+/// Operations of the MATH unit ([`super::signature::Signature::exact`]) are given as correctly rounded as the host computes them.
 ///
 /// # Panics
-/// When there are fewer sources than [`super::signature`] asks for.
+/// When there are fewer sources than [`super::signature`] requires.
 pub fn fold(op: &Op, srcs: &[u64]) -> Option<u64> {
     Some(match *op {
         Op::Immediate { bits, .. } => bits,
-        Op::Unary(op, ty) => unary(op, ty, srcs[0]),
-        Op::Binary(op, ty) => binary(op, ty, srcs[0], srcs[1]),
-        Op::Ternary(op, ty) => ternary(op, ty, srcs[0], srcs[1], srcs[2]),
-        Op::Compare(condition, ty) => u64::from(compare(condition, ty, srcs[0], srcs[1])),
+        Op::Unary(op, ty) => unary(op, ty, take(srcs)),
+        Op::Binary(op, ty) => binary(op, ty, take(srcs)),
+        Op::Ternary(op, ty) => ternary(op, ty, take(srcs)),
+        Op::Compare(condition, ty) => u64::from(compare(condition, ty, take(srcs))),
         Op::Select(_) => {
-            if srcs[0] != 0 {
-                srcs[1]
-            } else {
-                srcs[2]
-            }
+            let [condition, a, b] = take(srcs);
+            if condition != 0 { a } else { b }
         }
-        Op::Convert { to, from, rounding, saturate } => convert(to, from, rounding, saturate, srcs[0]),
-        Op::Pair => srcs[0] | srcs[1] << 32,
-        Op::Half { upper: false } => srcs[0] & u64::from(u32::MAX),
-        Op::Half { upper: true } => srcs[0] >> 32,
+        Op::Convert { to, from, rounding, saturate } => convert(to, from, rounding, saturate, take(srcs)),
+        Op::Pair => {
+            let [low, high] = take(srcs);
+            low | high << 32
+        }
+        Op::Half { upper } => {
+            let [qword] = take(srcs);
+            if upper { qword >> 32 } else { qword & u64::from(u32::MAX) }
+        }
         Op::Input(_)
         | Op::Undefined
         | Op::Load { .. }
@@ -50,53 +52,8 @@ pub fn fold(op: &Op, srcs: &[u64]) -> Option<u64> {
     })
 }
 
-/// Is the hardware's result the same to the bit, so that the operation may be folded?
-pub fn is_exact(op: &Op) -> bool {
-    match *op {
-        Op::Unary(op, _) => match op {
-            UnaryOp::Mov
-            | UnaryOp::Not
-            | UnaryOp::Neg
-            | UnaryOp::Abs
-            | UnaryOp::Floor
-            | UnaryOp::Ceil
-            | UnaryOp::Trunc
-            | UnaryOp::RoundEven
-            | UnaryOp::LeadingZeros
-            | UnaryOp::TrailingZeros
-            | UnaryOp::PopCount
-            | UnaryOp::BitReverse => true,
-            // Depends on the denormal mode.
-            UnaryOp::Canonicalize => false,
-            UnaryOp::Rcp
-            | UnaryOp::Rsqrt
-            | UnaryOp::Sqrt
-            | UnaryOp::Exp2
-            | UnaryOp::Log2
-            | UnaryOp::Sin
-            | UnaryOp::Cos => false,
-        },
-        Op::Binary(op, _) => match op {
-            BinaryOp::Pow | BinaryOp::FastDiv => false,
-            BinaryOp::Add
-            | BinaryOp::Sub
-            | BinaryOp::Mul
-            | BinaryOp::MulHigh
-            | BinaryOp::Div
-            | BinaryOp::Rem
-            | BinaryOp::Shl
-            | BinaryOp::Shr
-            | BinaryOp::And
-            | BinaryOp::Or
-            | BinaryOp::Xor
-            | BinaryOp::Min
-            | BinaryOp::Max
-            | BinaryOp::AddSat
-            | BinaryOp::SubSat
-            | BinaryOp::Avg => true,
-        },
-        _ => op.is_pure(),
-    }
+fn take<const N: usize>(srcs: &[u64]) -> [u64; N] {
+    std::array::from_fn(|index| srcs[index])
 }
 
 /// An integer's value.
@@ -174,7 +131,7 @@ fn add_to_odd(a: f64, b: f64) -> f64 {
     }
 }
 
-fn unary(op: UnaryOp, ty: Type, a: u64) -> u64 {
+fn unary(op: UnaryOp, ty: Type, [a]: [u64; 1]) -> u64 {
     match op {
         UnaryOp::Mov => return a & ty.mask(),
         UnaryOp::Not => return !a & ty.mask(),
@@ -240,7 +197,7 @@ fn unary_int(op: UnaryOp, ty: Type, bits: u64) -> u64 {
     }
 }
 
-fn binary(op: BinaryOp, ty: Type, a: u64, b: u64) -> u64 {
+fn binary(op: BinaryOp, ty: Type, [a, b]: [u64; 2]) -> u64 {
     match op {
         BinaryOp::And => return a & b & ty.mask(),
         BinaryOp::Or => return (a | b) & ty.mask(),
@@ -308,7 +265,7 @@ fn mul_high(ty: Type, a: i128, b: i128) -> i128 {
     if ty == Type::U64 { ((a as u128 * b as u128) >> 64) as i128 } else { (a * b) >> ty.bits() }
 }
 
-fn ternary(op: TernaryOp, ty: Type, a: u64, b: u64, c: u64) -> u64 {
+fn ternary(op: TernaryOp, ty: Type, [a, b, c]: [u64; 3]) -> u64 {
     match op {
         TernaryOp::BitSelect => ((b & a) | (c & !a)) & ty.mask(),
         TernaryOp::Mad => match ty {
@@ -324,7 +281,7 @@ fn ternary(op: TernaryOp, ty: Type, a: u64, b: u64, c: u64) -> u64 {
     }
 }
 
-fn compare(condition: Condition, ty: Type, a: u64, b: u64) -> bool {
+fn compare(condition: Condition, ty: Type, [a, b]: [u64; 2]) -> bool {
     use std::cmp::Ordering;
     let order = if ty.is_float() {
         float(ty, a).partial_cmp(&float(ty, b))
@@ -341,7 +298,7 @@ fn compare(condition: Condition, ty: Type, a: u64, b: u64) -> bool {
     }
 }
 
-fn convert(to: Type, from: Type, rounding: Rounding, saturate: bool, bits: u64) -> u64 {
+fn convert(to: Type, from: Type, rounding: Rounding, saturate: bool, [bits]: [u64; 1]) -> u64 {
     match (to.is_float(), from.is_float()) {
         (false, false) if from == Type::Bool => bits & 1,
         (false, false) if saturate => clamp(to, int(from, bits)),

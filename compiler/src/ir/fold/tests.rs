@@ -146,7 +146,7 @@ proptest! {
         }
     }
 
-    /// A conversion by way of all digits of an i128.
+    /// A conversion through the digits of an i128.
     #[test]
     fn integers_rounded_to_f32(value in any::<i64>()) {
         let round = |rounding| f32::from_bits(convert(Type::F32, Type::S64, rounding, false, value as u64) as u32);

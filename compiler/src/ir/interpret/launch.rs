@@ -1,4 +1,4 @@
-//! What a launch gives to a kernel.
+//! The launch of a kernel in the interpreter.
 
 use super::Trap;
 use super::memory::{Memory, from_bytes};
@@ -23,7 +23,7 @@ pub enum Value {
 /// An NDRange.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
-    /// Lanes of a thread, 1 to 32. In the per-lane form it only decides about lane and sub-group numbers.
+    /// Lanes of a thread, 1 to 32. In the per-lane form it only determines lane and sub-group ids.
     pub simd_width: u32,
     /// Number of dimensions, for `get_work_dim`.
     pub dimensions: u32,
@@ -35,9 +35,9 @@ pub struct Launch {
     pub local_size: [u32; 3],
     /// Values of the arguments in order.
     pub arguments: Vec<Value>,
-    /// What `Input::Push(PushSource::PrintfBuffer)` gives.
+    /// The value of `Input::Push(PushSource::PrintfBuffer)`.
     pub printf_buffer: u64,
-    /// Instructions after which a thread counts as endless.
+    /// Limit of instructions of a thread, after which it is assumed not to end.
     pub step_limit: u64,
 }
 
@@ -138,7 +138,7 @@ pub(super) fn local_layout(function: &Function, launch: &Launch) -> (Vec<u32>, u
     (offsets, size)
 }
 
-/// Writes the argument block to memory and gives its address.
+/// Writes the argument block to memory and returns its address.
 pub(super) fn argument_block(
     function: &Function,
     launch: &Launch,

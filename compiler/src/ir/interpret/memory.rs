@@ -29,7 +29,7 @@ impl Memory {
         Memory { spacing: NARROW_SPACING, ..Memory::default() }
     }
 
-    /// Adds a buffer and gives its address, a multiple of 4 GiB (16 MiB in a narrow space) and never 0.
+    /// Adds a buffer and returns its address, a multiple of 4 GiB (16 MiB in a narrow space) and never 0.
     pub fn add(&mut self, bytes: Vec<u8>) -> u64 {
         let spacing = self.spacing;
         let address = self.buffers.last_key_value().map_or(spacing, |(last, _)| last + spacing);

@@ -1,10 +1,10 @@
-//! The interpreter of Gen IR: a witness beside the simulator and the hardware.
+//! The interpreter of Gen IR: a witness besides the simulator and the hardware.
 //!
-//! It runs all forms over work-groups with memory and barriers. In the per-lane form each work-item is a
-//! thread of its own with a control flow of its own: what the program means. In the linear form a thread has
-//! `simd_width` lanes and one control flow, writes are masked by predicates and by nothing else, uniform
-//! registers hold one value, and what is undefined holds garbage: what the machine will do. The masked form
-//! is the same, but lanes that wait are masked by it. Equal results mean that the lowering is right.
+//! It executes all forms over work-groups with memory and barriers. In the per-lane form each work-item is a
+//! separate thread with its own control flow: the semantics of the program. In the linear form a thread has
+//! `simd_width` lanes and one control flow, writes are masked by predicates only, uniform registers have one
+//! value, and undefined values are garbage: the behaviour of the machine. In the masked form parked lanes are
+//! masked in addition. Equal results verify the lowering.
 
 mod image;
 mod launch;
@@ -23,7 +23,7 @@ use gencl_program::Data;
 use launch::{Group, argument_block, local_layout};
 use thread::{Stop, Thread};
 
-/// Why a run came to no end.
+/// Why a run was aborted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Trap {
     /// An access outside all buffers.
@@ -54,7 +54,7 @@ pub enum Trap {
 /// Runs a kernel. The function must be valid.
 ///
 /// # Errors
-/// When the kernel does what OpenCL leaves undefined, or does not end.
+/// The kernel has undefined behaviour, or does not end.
 pub fn run(function: &Function, data: &Data, launch: &Launch, memory: &mut Memory) -> Result<(), Trap> {
     let (local_offsets, local_size) = local_layout(function, launch);
     let argument_block = argument_block(function, launch, &local_offsets, memory);
@@ -87,7 +87,7 @@ pub fn run(function: &Function, data: &Data, launch: &Launch, memory: &mut Memor
     result
 }
 
-/// Runs the threads of a group one after the other from barrier to barrier.
+/// Runs the threads of a group in turn from barrier to barrier.
 fn run_group(function: &Function, group: &Group, local_size: u32, memory: &mut Memory) -> Result<(), Trap> {
     let mut local = vec![0; local_size as usize];
     let mut threads = Thread::of_group(function, group);
@@ -108,9 +108,9 @@ fn run_group(function: &Function, group: &Group, local_size: u32, memory: &mut M
     }
 }
 
-/// Runs the threads of a sub-group to the next barrier or to their end, and says how many wait at a barrier.
-/// When none can run on alone, those that are at the first place in layout order at which some wait do the
-/// operation across lanes there: in that order the lowered forms bring lanes together.
+/// Runs the threads of a sub-group to the next barrier or to their end, and returns how many are at a
+/// barrier. When none can continue, those at the first cross-lane operation in layout order execute it
+/// together: this is the order in which lanes reconverge in the lowered forms.
 fn run_sub_group(
     function: &Function,
     group: &Group,

@@ -1,4 +1,4 @@
-//! One thread: lanes in step, one control flow.
+//! A thread: lanes in lockstep with one control flow.
 
 use super::Trap;
 use super::image::Texel;
@@ -12,15 +12,15 @@ use crate::ir::{
 use gencl_program::SamplerSource;
 use smallvec::SmallVec;
 
-/// Why a thread gave control back.
+/// Why a thread has yielded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     /// It has returned.
     End,
     /// It waits.
     Barrier,
-    /// Per-lane form: it waits for the other lanes of its sub-group, which do the operation together. Its
-    /// place: block in layout order, instruction.
+    /// Per-lane form: it waits at a cross-lane operation for the other lanes of its sub-group. Its location:
+    /// index of the block in the layout, instruction.
     CrossLane(usize, usize),
 }
 
@@ -155,12 +155,12 @@ impl Thread {
                 Op::Return => self.ended = true,
                 Op::Jump(target) => self.go(target),
                 Op::Branch { then, otherwise } => {
-                    let taken = self.read(function, instruction.srcs[0], 0) != 0;
+                    let taken = self.read(function, instruction.condition(), 0) != 0;
                     self.go(if taken { then } else { otherwise });
                 }
                 Op::Vote { vote, target, next } => {
                     let mut votes =
-                        (0..self.lanes).map(|lane| self.read(function, instruction.srcs[0], lane) != 0);
+                        (0..self.lanes).map(|lane| self.read(function, instruction.condition(), lane) != 0);
                     let jumps = match vote {
                         Vote::Any => votes.any(|v| v),
                         Vote::All => votes.all(|v| v),
@@ -218,7 +218,7 @@ impl Thread {
             }
         }
         let results = op.results(&lanes);
-        let dst = instruction.dsts[0];
+        let dst = instruction.result();
         if function.register(dst).uniform {
             // Lanes that take no part have no result.
             let first = lanes.iter().position(Option::is_some).unwrap_or(0);
@@ -230,7 +230,7 @@ impl Thread {
         }
     }
 
-    /// Per-lane form: does the operation across lanes at which each of these threads, the lanes of a
+    /// Per-lane form: executes the cross-lane operation at which each of these threads, the lanes of a
     /// sub-group, waits.
     pub fn cross_lane_of_group(function: &Function, group: &Group, lanes: &mut [(usize, &mut Thread)]) {
         let Some((_, first)) = lanes.first() else { return };
@@ -242,7 +242,7 @@ impl Thread {
         }
         let results = op.results(&sources);
         for (lane, thread) in lanes {
-            thread.write(function, instruction.dsts[0], 0, results[*lane]);
+            thread.write(function, instruction.result(), 0, results[*lane]);
         }
     }
 
@@ -250,14 +250,14 @@ impl Thread {
         instruction.srcs.iter().map(|&src| self.read(function, src, lane)).collect()
     }
 
-    /// Comes to a block: lanes that wait there are active from now on.
+    /// Arrives at a block, which activates the lanes that are parked there.
     fn go(&mut self, block: BlockId) {
         self.block = block;
         self.index = 0;
         self.waiting.iter_mut().filter(|w| **w == Some(block)).for_each(|w| *w = None);
     }
 
-    /// The lanes that do not wait.
+    /// The active lanes.
     fn active(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.lanes).filter(|&lane| self.waiting[lane].is_none())
     }
@@ -294,7 +294,7 @@ impl Thread {
             let item = self.first + lane as u32;
             match instruction.op {
                 Op::Input(input) => {
-                    let dst = instruction.dsts[0];
+                    let dst = instruction.result();
                     let value = group.input(input, item, function.register(dst).family.bytes())?;
                     self.write(function, dst, lane, value);
                 }
@@ -331,7 +331,7 @@ impl Thread {
                 }
                 ref op => {
                     if let Some(value) = fold(op, &srcs) {
-                        self.write(function, instruction.dsts[0], lane, value);
+                        self.write(function, instruction.result(), lane, value);
                     }
                 }
             }

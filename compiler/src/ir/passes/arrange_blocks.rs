@@ -1,19 +1,18 @@
-//! The layout: loops contiguous, every block after those that lead to it, the return block last.
+//! The layout: loops contiguous, blocks after their predecessors otherwise, the return block last.
 //!
-//! Block IPs run the lowest block that has lanes. So lanes wait for each other wherever the layout puts a
-//! block that they all reach after the blocks of their separate ways, and a loop is run to its end before
-//! what follows it if nothing of what follows lies between its blocks. The order is Bourdoncle's weak
-//! topological order ("Efficient chaotic iteration strategies with widenings", 1993), by strongly connected
-//! components: the components in topological order, and in each, its first block and then the rest ordered in
-//! the same way without the edges to the first. It needs no reducibility.
+//! The thread executes the lowest block that has lanes. So divergent lanes reconverge at a block that the
+//! layout has after the blocks of their separate paths, and a loop is executed to its end before the blocks
+//! that follow it, if none of these is between its blocks. The order is Bourdoncle's weak topological order
+//! ("Efficient chaotic iteration strategies with widenings", 1993), by strongly connected components: the
+//! components in topological order, and in each, its first block and then the rest ordered in the same way
+//! without the edges to the first. It needs no reducibility.
 
 use crate::ir::analysis::cfg::Cfg;
 use crate::ir::{BlockId, Function, Instruction, Op};
 use fixedbitset::FixedBitSet;
 
-/// Puts the blocks in order and drops those that the entry does not reach, but for the return block. Expects
-/// [`super::lower_returns`] to have run. The entry gets no predecessor: a loop to it gets a new first block
-/// before it.
+/// Orders the blocks and drops unreachable ones, except the return block. Expects [`super::lower_returns`] to
+/// have run. The entry gets no predecessor: a loop to it gets a new first block before it.
 pub fn arrange_blocks(function: &mut Function) {
     let mut cfg = Cfg::new(function);
     let entry = function.entry();

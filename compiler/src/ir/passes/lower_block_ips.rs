@@ -1,37 +1,37 @@
 //! From the per-lane to the linear form: control flow of any shape by block IPs
 //! (docs/unstructured-branches.md).
 //!
-//! A Word register holds for each lane the number of the block that it has to run next. The thread runs the
-//! blocks in layout order; at a block where lanes may be parked elsewhere ([`Parking`]) the lanes whose block
-//! IP is at most the block's number are active, the others masked off. At most, not equal: then a lane that
-//! falls through into a block, or goes forward past nothing that is parked, needs no new block IP - it has a
-//! lower one already. That is right as long as every lane that is to wait has a number above all blocks that
-//! run before its own: lanes that part from others at a branch get the number of their target whatever it is.
+//! A Word register has for each lane the number of its next block. The thread executes the blocks in layout
+//! order; at a block where lanes may be parked elsewhere ([`Parking`]) the lanes whose block IP is at most
+//! the block's number are active, the others masked off. At most, not equal: then a lane that falls through
+//! into a block, or jumps forward past no parked lane, needs no new block IP, because it already has a lower
+//! one. This requires that every parked lane has a number above all blocks that are executed before its own:
+//! lanes that diverge at a branch always get the number of their target.
 //!
-//! - A block where nothing is parked runs unmasked; block IPs are not even kept there. A branch that
-//!   parts all lanes writes all block IPs anew, and a way from such a block into a masked one writes 0.
-//! - In a masked block an instruction gets the predicate only if it touches memory or writes a register that
-//!   a parked lane will read. All else may write garbage into the other lanes.
-//! - A JOIN point, the head of a masked block that may be reached with no lane for it, compares and jumps on
-//!   to the next block that may have lanes. Where a way into the block brings lanes for certain, it goes
-//!   around the head. So a block's body never runs without an active lane: a Barrier is executed once by a thread,
-//!   and uniform loads need no predicate.
-//! - A backward branch is a vote: if any lane goes back, the thread does.
-//! - A branch on a uniform register sends all active lanes the same way and is a vote, or nothing, if that way is past
-//!   parked lanes.
+//! - A block with an empty parked set is unmasked, and block IPs are not maintained there. A divergent branch
+//!   in it writes the block IPs of all lanes, and an edge from such a block to a masked one writes 0.
+//! - In a masked block an instruction gets the predicate only if it accesses memory or writes a register that
+//!   a parked lane will read. Others may write garbage to inactive lanes.
+//! - A JOIN point, the head of a masked block at which the thread may arrive without a lane for it, compares
+//!   and jumps to the next block that may have lanes. Edges that always have an active lane bypass the head.
+//!   So a block's body is never executed without an active lane: a Barrier is executed once by a thread, and
+//!   uniform loads need no predicate.
+//! - A backward branch is a vote: if any lane jumps back, the thread does.
+//! - A branch on a uniform register has the same target for all active lanes: it is a vote, or only sets
+//!   block IPs if it would pass parked lanes.
 //!
 //! **Contract with code generation.** Lanes that the hardware has not dispatched (the end of a work-group)
-//! must hold false in every Bool wherever it is voted on or used as a predicate. Comparisons write flag bits
-//! of enabled channels only, so it is enough to clear the flag registers at the start of the thread and to
-//! keep `not` of a Bool from setting bits of disabled channels. The lowering makes votes `Any` and `None`
-//! only, never `All`. Instructions without predicate run with all dispatched lanes. A write without predicate
-//! to a uniform register is one scalar write, also if some lanes are masked off.
+//! must be false in every Bool that is voted on or used as a predicate. Comparisons write flag bits of
+//! enabled channels only, so it is enough to clear the flag registers at the start of the thread and to keep
+//! `not` of a Bool from setting bits of disabled channels. The lowering only emits the votes `Any` and
+//! `None`, never `All`. Instructions without predicate run with all dispatched lanes. A write without
+//! predicate to a uniform register is one scalar write, also if some lanes are masked off.
 
-use super::end_lives::end_lives;
+use super::insert_undefined::insert_undefined;
 use crate::ir::analysis::cfg::Cfg;
 use crate::ir::analysis::liveness::{Liveness, RegisterSet};
 use crate::ir::analysis::parking::Parking;
-use crate::ir::query::Class;
+use crate::ir::signature::Class;
 use crate::ir::{
     BlockId, Builder, Condition, Family, Form, Function, Instruction, Op, Predicate, Reg, Type, Vote,
 };
@@ -60,9 +60,9 @@ pub fn lower_block_ips(function: &mut Function) {
     lowering.run(&old_layout);
 }
 
-/// Where the thread goes on: a block, and whether lanes are there for certain.
+/// The next block of the thread, and whether it always has an active lane.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Way {
+struct JumpTarget {
     block: BlockId,
     certain: bool,
 }
@@ -74,10 +74,10 @@ struct Lowering<'f> {
     liveness: Liveness,
     block_ip: Reg,
     ip_type: Type,
-    /// By place: the JOIN point before the block, once something goes to it.
+    /// By index in the layout: the JOIN point before the block, if it is needed.
     heads: Vec<Option<BlockId>>,
-    /// By place: the jump after a vote whose other side is not the next block.
-    trampolines: Vec<Option<(BlockId, Way)>>,
+    /// By index in the layout: the jump after a vote that does not fall through to the next block.
+    trampolines: Vec<Option<(BlockId, JumpTarget)>>,
     /// By block id: registers that some lane, active or parked, will read.
     alive: Vec<RegisterSet>,
 }
@@ -88,8 +88,8 @@ impl Lowering<'_> {
         for &block in old_layout {
             self.lower(block);
         }
-        // Heads lead to later heads only, so one round in layout order makes them all. The layout is settled
-        // by then.
+        // Heads jump to later heads only, so one iteration in layout order fills all of them. The layout is
+        // final then.
         for &block in old_layout {
             self.fill_head(block);
         }
@@ -108,7 +108,7 @@ impl Lowering<'_> {
         self.function.layout = layout;
         self.function.form = Form::Linear;
         let (liveness, alive, block_ip) = (&self.liveness, &self.alive, self.block_ip);
-        end_lives(self.function, |block, reg| {
+        insert_undefined(self.function, |block, reg| {
             reg == block_ip || liveness.crossing.contains(&alive[block.0 as usize], reg)
         });
     }
@@ -122,8 +122,8 @@ impl Lowering<'_> {
         !self.parking.is_convergent(block)
     }
 
-    /// The block to jump to for a way; makes the head when it is needed.
-    fn entry_of(&mut self, way: Way) -> BlockId {
+    /// The block to jump to for a target; creates the head if it is needed.
+    fn entry_of(&mut self, way: JumpTarget) -> BlockId {
         if way.certain || !self.is_masked(way.block) {
             return way.block;
         }
@@ -204,7 +204,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The Bool of the active lanes of a masked block, computed where it is first asked for.
+    /// The Bool of the active lanes of a masked block, computed at its first use.
     fn active(&mut self, block: BlockId, mask: &mut Option<Reg>) -> Reg {
         *mask.get_or_insert_with(|| self.lanes_up_to(block, block))
     }
@@ -218,20 +218,20 @@ impl Lowering<'_> {
         builder.compare(Condition::LessEqual, self.ip_type, self.block_ip, ip)
     }
 
-    /// Where the thread goes from `block` when all active lanes go to `target`.
-    fn way_to(&self, block: BlockId, target: BlockId) -> Way {
+    /// The next block of the thread after `block` when all active lanes jump to `target`.
+    fn way_to(&self, block: BlockId, target: BlockId) -> JumpTarget {
         if self.parking.place(target) <= self.parking.place(block) {
-            return Way { block: target, certain: true };
+            return JumpTarget { block: target, certain: true };
         }
         match self.parking.parked(block).next() {
             Some(first) if self.parking.place(first) < self.parking.place(target) => {
-                Way { block: first, certain: false }
+                JumpTarget { block: first, certain: false }
             }
-            _ => Way { block: target, certain: true },
+            _ => JumpTarget { block: target, certain: true },
         }
     }
 
-    /// Must the block IPs of active lanes be set when all of them go to `target`?
+    /// Whether the block IPs of active lanes must be set when all of them jump to `target`.
     fn needs_ip(&self, block: BlockId, target: BlockId) -> bool {
         if !self.is_masked(block) {
             return self.is_masked(target);
@@ -280,7 +280,7 @@ impl Lowering<'_> {
         match terminator.op {
             Op::Branch { then, otherwise } if then == otherwise => self.lower_jump(block, mask, then),
             Op::Branch { then, otherwise } => {
-                let condition = terminator.srcs[0];
+                let condition = terminator.condition();
                 if self.function.register(condition).uniform {
                     self.lower_uniform_branch(block, mask, condition, then, otherwise);
                 } else {
@@ -329,7 +329,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A branch where lanes may part.
+    /// A branch where lanes may diverge.
     fn lower_branch(
         &mut self,
         block: BlockId,
@@ -343,14 +343,14 @@ impl Lowering<'_> {
         let goes_back = |target| self.parking.place(target) <= place;
         let first_parked = self.parking.parked(block).next();
         match (goes_back(then), goes_back(otherwise)) {
-            // All lanes are here, so the condition says where all are.
+            // All lanes are active, so the condition determines the next block of all.
             (false, false) if !self.is_masked(block) => {
                 let (near, far, voters) = if self.parking.place(then) < self.parking.place(otherwise) {
                     (then, otherwise, condition)
                 } else {
                     (otherwise, then, self.lanes_up_to(block, otherwise))
                 };
-                let [near, far] = [near, far].map(|block| Way { block, certain: true });
+                let [near, far] = [near, far].map(|block| JumpTarget { block, certain: true });
                 self.vote(block, Vote::None, voters, far, near);
             }
             (true, true) | (false, false) => {
@@ -360,7 +360,7 @@ impl Lowering<'_> {
                     Some(parked) if self.parking.place(parked) < self.parking.place(near) => parked,
                     _ => near,
                 };
-                let entry = self.entry_of(Way { block: next, certain: false });
+                let entry = self.entry_of(JumpTarget { block: next, certain: false });
                 Builder::new(self.function, block).jump(entry);
             }
             (then_back, _) => {
@@ -371,13 +371,13 @@ impl Lowering<'_> {
                     self.lanes_up_to(block, block)
                 };
                 let onward = self.way_to(block, onward);
-                self.vote(block, Vote::Any, voters, Way { block: back, certain: true }, onward);
+                self.vote(block, Vote::Any, voters, JumpTarget { block: back, certain: true }, onward);
             }
         }
     }
 
-    /// Ends the block with a vote; when the other way is not the next block, a jump to it comes between.
-    fn vote(&mut self, block: BlockId, vote: Vote, voters: Reg, target: Way, next: Way) {
+    /// Ends the block with a vote; if it does not fall through to the next block, a jump is inserted.
+    fn vote(&mut self, block: BlockId, vote: Vote, voters: Reg, target: JumpTarget, next: JumpTarget) {
         let alive = {
             let mut alive = self.kept(block);
             alive.union_with(self.liveness.live_out(block));
@@ -385,24 +385,24 @@ impl Lowering<'_> {
         };
         let target = self.entry_of(target);
         let place = self.parking.place(block);
-        // Whether a head will stand before the next block is not known yet; the jump that proves needless is
-        // merged away.
+        // It is not known yet whether the next block gets a head; an unnecessary jump is removed later.
         let trampoline = self.new_block(alive);
         self.trampolines[place] = Some((trampoline, next));
         self.entry_of(next);
         Builder::new(self.function, block).vote(vote, voters, target, trampoline);
     }
 
-    /// The JOIN point before a block: on to the next place that may have lanes when there is none here.
+    /// Fills the JOIN point before a block: it jumps to the next block that may have lanes when there is none
+    /// here.
     fn fill_head(&mut self, block: BlockId) {
         let Some(head) = self.heads[self.parking.place(block)] else { return };
         let mut parked = self.parking.parked(block);
         let first = parked.next();
         let certain = parked.next().is_none();
         drop(parked);
-        // Something is always parked elsewhere when a block is masked.
+        // The parked set of a masked block is not empty.
         let Some(first) = first else { return };
-        let entry = self.entry_of(Way { block: first, certain });
+        let entry = self.entry_of(JumpTarget { block: first, certain });
         let lanes = self.lanes_up_to(head, block);
         Builder::new(self.function, head).vote(Vote::None, lanes, entry, block);
     }

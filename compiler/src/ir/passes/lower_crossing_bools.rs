@@ -1,13 +1,13 @@
-//! Truth values that are alive across blocks become words: flag registers are few, and a lane that is masked
-//! off keeps its word but not its flag bit.
+//! Lowers truth values that are live across blocks to words: there are few flag registers, and a masked write
+//! keeps the words of inactive lanes, but not their flag bits.
 
 use crate::ir::analysis::cfg::Cfg;
 use crate::ir::analysis::liveness::Liveness;
 use crate::ir::{Condition, Family, Function, Instruction, Op, Reg, Type};
 
-/// Gives every Bool that is alive where a block begins a Word with 1 for true and 0 for false: written after
-/// the last write of the Bool in a block from which it is alive, read back before the first read in a block
-/// into which it is.
+/// Gives every Bool that is live-in at a block a Word with 1 for true and 0 for false: written after the last
+/// write of the Bool in a block where it is live-out, read back before the first read in a block where it is
+/// live-in.
 pub fn lower_crossing_bools(function: &mut Function) {
     let cfg = Cfg::new(function);
     let liveness = Liveness::new(function, &cfg);
@@ -63,7 +63,7 @@ pub fn lower_crossing_bools(function: &mut Function) {
     }
 }
 
-/// The last instruction of a block that writes each of the registers asked for.
+/// The last instruction of a block that writes each of the `wanted` registers.
 fn last_writes(instructions: &[Instruction], wanted: impl Fn(Reg) -> bool) -> Vec<(usize, Reg)> {
     let mut writes: Vec<(usize, Reg)> = Vec::new();
     for (index, instruction) in instructions.iter().enumerate().rev() {

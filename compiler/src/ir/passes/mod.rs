@@ -1,10 +1,10 @@
-//! Passes: each changes a function and is named by its verb.
+//! Passes: each transforms a function and is named by its verb.
 //!
-//! [`run_pass`] is the only way to run one: it takes the time, tells the observer, and validates unless the
-//! observer does without. What [`standard`] gives is valid in any case.
+//! All passes run through [`run_pass`], which measures the time, notifies the observer, and validates if the
+//! observer requires it. The result of [`standard`] is always validated.
 
 mod arrange_blocks;
-mod end_lives;
+mod insert_undefined;
 mod lower_block_ips;
 mod lower_crossing_bools;
 mod lower_masks;
@@ -18,7 +18,6 @@ mod opt_hoist_common;
 mod opt_local_values;
 mod opt_merge_accesses;
 mod opt_merge_blocks;
-mod short_sides;
 
 use super::validate::{Fault, validate};
 use super::{Function, Join, Leave, Op, Unit};
@@ -72,7 +71,7 @@ pub const PASSES: &[Pass] = passes! {
     structure_blocks
 };
 
-/// What [`standard`] runs first.
+/// The first passes of [`standard`].
 const FIRST: &[Pass] = passes! {
     lower_returns
     opt_local_values
@@ -83,10 +82,10 @@ const FIRST: &[Pass] = passes! {
     opt_merge_accesses
 };
 
-/// What it runs next for a machine without quadwords.
+/// The next passes for machines without quadwords.
 const WITHOUT_QWORDS: &[Pass] = passes! { lower_qwords };
 
-/// What it runs then, before control flow is lowered.
+/// The remaining passes before control flow is lowered.
 const PER_LANE: &[Pass] = passes! {
     opt_local_values
     opt_copy_propagation
@@ -95,7 +94,7 @@ const PER_LANE: &[Pass] = passes! {
     arrange_blocks
 };
 
-/// How divergent control flow is run.
+/// How divergent control flow is lowered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ControlFlow {
     /// By a block number for each lane and predicates, on any machine.
@@ -137,14 +136,14 @@ impl ControlFlow {
     }
 }
 
-/// How functions are brought to the form that code generation takes.
+/// How functions are lowered to a form for code generation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Strategy {
-    /// How divergent control flow is run.
+    /// How divergent control flow is lowered.
     pub control_flow: ControlFlow,
-    /// Integers of 64 bits become two of 32.
+    /// Lower 64-bit integers to two of 32 bits.
     pub lower_qwords: bool,
-    /// The machine has no `goto` and `join`: a function that would need one runs by block numbers.
+    /// The machine has no `goto` and `join`: a function that would need one is lowered to block IPs.
     pub no_gotos: bool,
 }
 
@@ -190,7 +189,7 @@ pub trait Observer {
     /// Called after each pass, before its result is validated, so that what is wrong can be looked at.
     fn after_pass(&mut self, pass: &'static str, function: &Function, time: Duration);
 
-    /// Is each pass's result validated, so that a fault is told of the pass that made it?
+    /// Whether each pass's result is validated, so that a fault names the pass that caused it.
     fn validates(&self) -> bool {
         true
     }
@@ -203,11 +202,11 @@ impl Observer for Unobserved {
     fn after_pass(&mut self, _: &'static str, _: &Function, _: Duration) {}
 }
 
-/// A pass left a function that breaks the rules: a fault of the compiler.
+/// The result of a pass is not valid: a bug in the compiler.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{pass} broke kernel {function}: {}", faults.first().map(ToString::to_string).unwrap_or_default())]
 pub struct PassError {
-    /// The pass, or `input` when the function was wrong before the first.
+    /// The pass, or `input` if the function was not valid before the first.
     pub pass: &'static str,
     /// The function's name.
     pub function: String,

@@ -1,10 +1,10 @@
-//! A copy and what was copied become one register, where neither is written while the other is needed.
+//! Copy coalescing: merges source and destination of copies whose live ranges do not interfere.
 //!
-//! The two copies that SSA's phis leave (of what comes along each edge, and from the register of the edge to
-//! that of the block) mostly go this way (Chaitin, "Register Allocation and Spilling via Graph Coloring",
-//! 1982: aggressive coalescing). Per-lane form, after [`super::mark_uniform`]: interference is that of a
-//! lane. Writes of registers that differ between lanes leave the lanes that wait alone, so for these it is
-//! all; a uniform register is written for all lanes, so it must not be one that a waiting lane will read.
+//! Most of the two copies of phis (of the incoming value on each edge, and from the edge's register to the
+//! phi's) are removed by it (Chaitin, "Register Allocation and Spilling via Graph Coloring", 1982: aggressive
+//! coalescing). Per-lane form, after [`super::mark_uniform`]: interference is computed per lane. Writes of
+//! divergent registers do not affect parked lanes; a uniform register is written for all lanes, so it must
+//! not be merged with one that a parked lane will read.
 
 use crate::ir::analysis::cfg::Cfg;
 use crate::ir::analysis::liveness::Liveness;
@@ -12,7 +12,7 @@ use crate::ir::analysis::parking::Parking;
 use crate::ir::{Family, Function, Op, Reg};
 use fixedbitset::FixedBitSet;
 
-/// Registers that take part at most: a set of them is kept for each.
+/// Maximum number of candidates: there is a set of them for each.
 const LIMIT: usize = 8192;
 
 /// Merges registers and removes the copies between them.
@@ -43,7 +43,7 @@ struct Candidates {
     numbers: Vec<Option<u32>>,
     /// Destination and source of each copy.
     copies: Vec<(usize, usize)>,
-    /// By number: another one that stands for both, or itself.
+    /// Union-find: by number, the parent, or itself.
     merged_with: Vec<usize>,
 }
 
@@ -126,7 +126,7 @@ impl Candidates {
     }
 }
 
-/// For each candidate those that are needed where it is written, and the other way round.
+/// For each candidate those that are live where it is written (a symmetric relation).
 fn interference(function: &Function, candidates: &Candidates) -> Vec<FixedBitSet> {
     let count = candidates.registers.len();
     let cfg = Cfg::new(function);
@@ -145,7 +145,7 @@ fn interference(function: &Function, candidates: &Candidates) -> Vec<FixedBitSet
         }
         for instruction in block.instructions.iter().rev() {
             let written = instruction.dsts.iter().filter_map(|&dst| candidates.slot(dst));
-            // What is copied holds the same, so it does not matter whether it is needed later.
+            // The source of a copy has the same value, so it does not interfere.
             let copied = instruction.as_move().and_then(|(_, src)| candidates.slot(src));
             for dst in written.clone() {
                 let row = &mut rows[dst];

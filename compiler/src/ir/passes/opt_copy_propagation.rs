@@ -1,4 +1,4 @@
-//! Reads of a copy become reads of what was copied.
+//! Copy propagation: replaces reads of a copy by reads of its source.
 
 use crate::ir::analysis::values::Values;
 use crate::ir::{Function, Reg};

@@ -1,16 +1,16 @@
-//! Removes instructions whose results nothing needs.
+//! Dead-code elimination.
 
-use crate::ir::analysis::values::{Place, Values};
+use crate::ir::analysis::values::{InstructionLocation, Values};
 use crate::ir::{Function, Op};
 use fixedbitset::FixedBitSet;
 
-/// Keeps what has an effect, and what writes a register that something kept reads; removes the rest. Cycles
-/// of registers that only compute each other go as well. Both forms.
+/// Keeps instructions with effects, and those that write a register that a kept one reads; removes the rest,
+/// including cycles of registers that only depend on each other. All forms.
 pub fn opt_dead_code(function: &mut Function) {
     let values = Values::new(function);
     let mut needed = FixedBitSet::with_capacity(function.registers.len());
     let mut work = Vec::new();
-    let need = |reg: crate::ir::Reg, needed: &mut FixedBitSet, work: &mut Vec<Place>| {
+    let need = |reg: crate::ir::Reg, needed: &mut FixedBitSet, work: &mut Vec<InstructionLocation>| {
         if !needed.put(reg.0 as usize) {
             work.extend(values.writes(reg));
         }

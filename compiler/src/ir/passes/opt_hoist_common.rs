@@ -1,29 +1,30 @@
-//! What all ways from a branch compute is computed in front of it, once.
+//! Hoists computations that all paths from a branch have in common.
 //!
-//! LLVM does so only where both sides begin alike. Lanes that part execute both sides: what stands in both
-//! costs twice, and of two messages under opposite predicates each takes as long as one for all.
+//! LLVM does so only if both sides begin with the same instructions. A divergent thread executes both sides:
+//! common computations are executed twice, and each of two messages under opposite predicates takes as long
+//! as one for all lanes.
 
 use crate::ir::analysis::cfg::Cfg;
 use crate::ir::analysis::values::Values;
-use crate::ir::query::Class;
+use crate::ir::signature::Class;
 use crate::ir::{BlockId, Family, Function, Instruction, Op, Reg, UnaryOp};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// So many instructions of a block are looked at.
+/// Maximum number of instructions of a block that are considered.
 const DEPTH: usize = 64;
 
-/// Over so many blocks the ways from a branch are followed.
+/// Maximum number of blocks on the paths from a branch that are considered.
 const BLOCKS: usize = 6;
 
-/// Moves pure operations and loads that stand on all ways from a branch, before anything that writes memory
-/// or orders accesses, in front of it, and copies to one register from another that is there. Per-lane form.
+/// Moves pure operations and loads that are on all paths from a branch, before any instruction that writes
+/// memory or orders accesses, to the block with the branch, and likewise copies. Per-lane form.
 pub fn opt_hoist_common(function: &mut Function) {
     let cfg = Cfg::new(function);
     let values = Values::new(function);
     let registers = (0..function.registers.len() as u32).map(Reg);
     let writes = registers.map(|reg| values.writes(reg).len()).collect();
-    let mut known = Known { writes, ..Known::default() };
+    let mut known = RegisterValues { writes, ..RegisterValues::default() };
     known.find_constants(function);
     for head in cfg.post_order().into_iter().filter(|block| cfg.successors(*block).len() == 2) {
         for &side in cfg.successors(head) {
@@ -33,7 +34,7 @@ pub fn opt_hoist_common(function: &mut Function) {
                     .common(function, instruction)
                     .and_then(|common| Some((known.places(function, &cfg, head, &common)?, common)));
                 match found {
-                    // What stands there now is a copy, or what stood behind it.
+                    // The instruction there is now a copy, or the one after it.
                     Some((places, common)) => known.hoist(function, head, common, &places),
                     None => index += 1,
                 }
@@ -50,9 +51,9 @@ struct Common {
     copied_to: Option<Reg>,
 }
 
-/// What is known of registers.
+/// Known values of registers.
 #[derive(Default)]
-struct Known {
+struct RegisterValues {
     /// How often each is written.
     writes: Vec<usize>,
     /// Of registers that hold the same as another: that one. Of those of constants, the first with the same.
@@ -61,7 +62,7 @@ struct Known {
     constants: FxHashMap<Reg, Op>,
 }
 
-impl Known {
+impl RegisterValues {
     fn find_constants(&mut self, function: &Function) {
         let mut first: FxHashMap<Op, Reg> = FxHashMap::default();
         for instruction in function.instructions() {
@@ -75,7 +76,7 @@ impl Known {
         }
     }
 
-    /// Is it written once?
+    /// Whether it is written once.
     fn is_value(&self, reg: Reg) -> bool {
         self.writes[reg.0 as usize] == 1
     }
@@ -84,7 +85,7 @@ impl Known {
         self.same.get(&reg).copied().unwrap_or(reg)
     }
 
-    /// What an instruction does, if that may be done elsewhere.
+    /// The operation of an instruction, if it can be moved.
     fn common(&self, function: &Function, instruction: &Instruction) -> Option<Common> {
         let Instruction { op, predicate: None, dsts, srcs } = instruction else { return None };
         // Between blocks truth values would be words.
@@ -115,14 +116,14 @@ impl Known {
                 .zip(&common.srcs)
                 .all(|(a, b)| self.is_value(*a) && self.original(*a) == *b)
             && match copied_to {
-                Some(dst) => instruction.dsts[0] == dst,
+                Some(dst) => instruction.result() == dst,
                 None => instruction.dsts.iter().all(|dst| self.is_value(*dst)),
             }
     }
 
-    /// The instructions that do it on all ways from `head`, before anything that forbids it to be done there:
-    /// a block and an index for each. `None` when there is a way without, one from elsewhere, one that goes
-    /// on from one of them to another, or a loop, and where there is only one.
+    /// The instructions with this operation on all paths from `head`, before any instruction that prevents
+    /// hoisting: block and index of each. `None` if there is a path without one, an edge from elsewhere, a
+    /// path from one of them to another, or a loop, and if there is only one.
     fn places(
         &self,
         function: &Function,
@@ -159,7 +160,7 @@ impl Known {
         let inside = |block: &BlockId| *block == head || seen.contains(block);
         let alone =
             seen.iter().all(|block| *block != cfg.entry() && cfg.predecessors(*block).iter().all(inside));
-        // What comes behind a place has not been looked at.
+        // Instructions after a location have not been checked.
         let ends =
             |(block, _): &(BlockId, usize)| !cfg.successors(*block).iter().any(|next| seen.contains(next));
         let all = common.copied_to.is_none_or(|dst| self.writes[dst.0 as usize] == places.len());
@@ -167,7 +168,7 @@ impl Known {
         fits.then_some(places)
     }
 
-    /// May what stands behind an instruction not be done in front of it?
+    /// Whether the operation cannot be moved across an instruction.
     fn forbids(&self, instruction: &Instruction, common: &Common) -> bool {
         let needed = |reg: &Reg| common.srcs.contains(reg) && !self.constants.contains_key(reg);
         let copied = |reg: Reg| common.copied_to == Some(reg);
@@ -176,13 +177,13 @@ impl Known {
             || instruction.dsts.iter().copied().chain(instruction.reads()).any(copied)
     }
 
-    /// Puts it at the end of a block; at its places its results are copied.
+    /// Moves it to the end of a block, and replaces the instructions by copies of its results.
     fn hoist(&mut self, function: &mut Function, head: BlockId, common: Common, places: &[(BlockId, usize)]) {
         let mut added: SmallVec<[Instruction; 4]> = SmallVec::new();
         let mut srcs: SmallVec<[Reg; 4]> = SmallVec::new();
         for src in &common.srcs {
             let own = self.constants.get(src).copied().map(|constant| {
-                let own = self.fresh(function, function.register(*src).family);
+                let own = self.new_register(function, function.register(*src).family);
                 added.push(Instruction::new(constant, [own], []));
                 self.same.insert(own, *src);
                 own
@@ -194,7 +195,7 @@ impl Known {
             None => {
                 let (block, index) = places[0];
                 let old = function.block(block).instructions[index].dsts.clone();
-                old.iter().map(|dst| self.fresh(function, function.register(*dst).family)).collect()
+                old.iter().map(|dst| self.new_register(function, function.register(*dst).family)).collect()
             }
         };
         added.push(Instruction::new(common.op, dsts.iter().copied(), srcs));
@@ -216,7 +217,7 @@ impl Known {
         instructions.splice(end..end, added);
     }
 
-    fn fresh(&mut self, function: &mut Function, family: Family) -> Reg {
+    fn new_register(&mut self, function: &mut Function, family: Family) -> Reg {
         self.writes.push(1);
         function.new_register(family)
     }

@@ -1,24 +1,17 @@
-//! Within a block: constants are folded, and what has been computed is not computed again.
+//! Local value numbering and constant folding.
 
 use crate::ir::analysis::values::Values;
-use crate::ir::fold::{fold, is_exact};
+use crate::ir::fold::fold;
 use crate::ir::{BinaryOp, Condition, Function, Instruction, Op, Reg, Type, UnaryOp};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Local value numbering with constant folding and the simplest identities. What LLVM could see it has done;
-/// this is for what the translation to Gen IR makes: addresses, work-item functions, conversions. Per-lane
-/// form.
+/// Local value numbering with constant folding and the simplest identities. LLVM has done this for its IR;
+/// this pass is for instructions that the translation to Gen IR adds: addresses, work-item functions,
+/// conversions. Per-lane form.
 pub fn opt_local_values(function: &mut Function) {
     let values = Values::new(function);
-    let mut constants: Vec<Option<u64>> = vec![None; function.registers.len()];
-    for instruction in function.instructions() {
-        if let Op::Immediate { bits, .. } = instruction.op
-            && values.single_write(instruction.dsts[0]).is_some()
-        {
-            constants[instruction.dsts[0].0 as usize] = Some(bits);
-        }
-    }
+    let mut constants = values.constants(function);
     for block in function.layout.clone() {
         let mut numbering = Numbering::new(&mut constants);
         for instruction in &mut function.block_mut(block).instructions {
@@ -30,7 +23,7 @@ pub fn opt_local_values(function: &mut Function) {
 /// A register after so many writes in the block.
 type Version = (Reg, u32);
 
-/// What registers hold at a point of a block.
+/// The values of registers at a point of a block.
 struct Numbering<'c> {
     /// Constants in registers that are written once.
     constants: &'c mut Vec<Option<u64>>,
@@ -79,11 +72,11 @@ impl<'c> Numbering<'c> {
         if let Some(key) = &key
             && let Some(&(holder, version)) = self.known.get(key)
             && self.version(holder) == (holder, version)
-            && let Some(ty) = result_type(&instruction.op)
+            && let Some(ty) = instruction.op.signature().result
             // A constant is cheaper than a copy.
             && !matches!(instruction.op, Op::Immediate { .. })
         {
-            *instruction = Instruction::new(Op::Unary(UnaryOp::Mov, ty), [instruction.dsts[0]], [holder]);
+            *instruction = Instruction::new(Op::Unary(UnaryOp::Mov, ty), [instruction.result()], [holder]);
         }
         let copied = instruction.as_move().map(|(_, src)| self.original(src));
         for &dst in &instruction.dsts {
@@ -112,7 +105,7 @@ impl<'c> Numbering<'c> {
     /// A branch on a constant is a jump.
     fn fold_branch(&self, instruction: &mut Instruction) {
         if let Op::Branch { then, otherwise } = instruction.op
-            && let Some(bits) = self.constant(instruction.srcs[0])
+            && let Some(bits) = self.constant(instruction.condition())
         {
             *instruction = Instruction::new(Op::Jump(if bits != 0 { then } else { otherwise }), [], []);
         }
@@ -120,15 +113,13 @@ impl<'c> Numbering<'c> {
 
     /// Operations on constants become constants, operations that do nothing copies.
     fn simplify(&self, instruction: &mut Instruction) {
-        if instruction.srcs.is_empty() || !instruction.op.is_pure() {
-            return;
-        }
-        let Some(ty) = result_type(&instruction.op) else { return };
-        let dst = instruction.dsts[0];
+        let signature = instruction.op.signature();
+        let Some(ty) = signature.result.filter(|_| !instruction.srcs.is_empty()) else { return };
+        let dst = instruction.result();
         let constants: Option<SmallVec<[u64; 4]>> =
             instruction.srcs.iter().map(|&src| self.constant(src)).collect();
         if let Some(constants) = constants
-            && is_exact(&instruction.op)
+            && signature.exact
             && let Some(bits) = fold(&instruction.op, &constants)
         {
             *instruction = Instruction::new(Op::Immediate { ty, bits }, [dst], []);
@@ -141,18 +132,19 @@ impl<'c> Numbering<'c> {
         }
     }
 
-    /// What comparing with the smallest unsigned number gives, if it is always the same.
+    /// The result of a comparison with the smallest unsigned number, if it is constant.
     fn truth_of_comparison(&self, instruction: &Instruction) -> Option<bool> {
         let Op::Compare(condition, ty) = instruction.op else { return None };
         if ty.is_float() || ty.is_signed() {
             return None;
         }
-        let zero = |index: usize| self.constant(instruction.srcs[index]) == Some(0);
+        let [a, b] = instruction.sources();
+        let zero = |reg| self.constant(reg) == Some(0);
         match condition {
-            Condition::Less if zero(1) => Some(false),
-            Condition::GreaterEqual if zero(1) => Some(true),
-            Condition::Greater if zero(0) => Some(false),
-            Condition::LessEqual if zero(0) => Some(true),
+            Condition::Less if zero(b) => Some(false),
+            Condition::GreaterEqual if zero(b) => Some(true),
+            Condition::Greater if zero(a) => Some(false),
+            Condition::LessEqual if zero(a) => Some(true),
             _ => None,
         }
     }
@@ -163,24 +155,23 @@ impl<'c> Numbering<'c> {
         if instruction.op != Op::Select(Type::Bool) {
             return None;
         }
-        let [condition, a, b] = instruction.srcs.as_slice() else { return None };
-        let binary =
-            |op, other: Reg| (Op::Binary(op, Type::Bool), SmallVec::from_slice(&[*condition, other]));
-        let (op, srcs): (Op, SmallVec<[Reg; 4]>) = match (self.constant(*a), self.constant(*b)) {
-            (Some(1), Some(0)) => (Op::Unary(UnaryOp::Mov, Type::Bool), SmallVec::from_slice(&[*condition])),
-            (Some(0), Some(1)) => (Op::Unary(UnaryOp::Not, Type::Bool), SmallVec::from_slice(&[*condition])),
-            (Some(1), _) => binary(BinaryOp::Or, *b),
-            (_, Some(0)) => binary(BinaryOp::And, *a),
+        let [condition, a, b] = instruction.sources();
+        let binary = |op, other: Reg| (Op::Binary(op, Type::Bool), SmallVec::from_slice(&[condition, other]));
+        let (op, srcs): (Op, SmallVec<[Reg; 4]>) = match (self.constant(a), self.constant(b)) {
+            (Some(1), Some(0)) => (Op::Unary(UnaryOp::Mov, Type::Bool), SmallVec::from_slice(&[condition])),
+            (Some(0), Some(1)) => (Op::Unary(UnaryOp::Not, Type::Bool), SmallVec::from_slice(&[condition])),
+            (Some(1), _) => binary(BinaryOp::Or, b),
+            (_, Some(0)) => binary(BinaryOp::And, a),
             _ => return None,
         };
-        Some(Instruction::new(op, [instruction.dsts[0]], srcs))
+        Some(Instruction::new(op, [instruction.result()], srcs))
     }
 
     /// The source that the result is equal to.
     fn identity(&self, instruction: &Instruction) -> Option<Reg> {
         match instruction.op {
             Op::Binary(op, ty) if !ty.is_float() => {
-                let (a, b) = (instruction.srcs[0], instruction.srcs[1]);
+                let [a, b] = instruction.sources();
                 let right = |bits| (self.constant(b) == Some(bits)).then_some(a);
                 let left = |bits| (self.constant(a) == Some(bits)).then_some(b);
                 let zero = |a, b| [a, b].into_iter().find(|&reg| self.constant(reg) == Some(0));
@@ -201,43 +192,12 @@ impl<'c> Numbering<'c> {
                     | BinaryOp::FastDiv => None,
                 }
             }
-            Op::Select(_) if instruction.srcs[1] == instruction.srcs[2] => Some(instruction.srcs[1]),
             Op::Select(_) => {
-                let condition = self.constant(instruction.srcs[0])?;
-                Some(instruction.srcs[if condition != 0 { 1 } else { 2 }])
+                let [condition, a, b] = instruction.sources();
+                let takes_a = a == b || self.constant(condition)? != 0;
+                Some(if takes_a { a } else { b })
             }
             _ => None,
         }
-    }
-}
-
-/// The type of a pure operation's result. None for all others.
-fn result_type(op: &Op) -> Option<Type> {
-    match *op {
-        Op::Immediate { ty, .. }
-        | Op::Unary(_, ty)
-        | Op::Binary(_, ty)
-        | Op::Ternary(_, ty)
-        | Op::Select(ty)
-        | Op::Convert { to: ty, .. } => Some(ty),
-        Op::Compare(..) => Some(Type::Bool),
-        Op::Pair => Some(Type::U64),
-        Op::Half { .. } => Some(Type::U32),
-        Op::Input(_)
-        | Op::Undefined
-        | Op::Load { .. }
-        | Op::Store { .. }
-        | Op::Atomic { .. }
-        | Op::Image(_)
-        | Op::CrossLane(_)
-        | Op::Barrier { .. }
-        | Op::SubgroupBarrier { .. }
-        | Op::Fence { .. }
-        | Op::Jump(_)
-        | Op::Branch { .. }
-        | Op::Vote { .. }
-        | Op::Leave { .. }
-        | Op::Join { .. }
-        | Op::Return => None,
     }
 }

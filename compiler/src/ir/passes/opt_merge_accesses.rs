@@ -1,10 +1,10 @@
-//! Accesses to neighbouring places become one.
+//! Merges accesses to neighbouring elements.
 //!
-//! One message transports up to four elements for each lane, or a block for all of them, and costs hardly
-//! more than one of a single element. Within a block, loads go to where the first of them is and stores to
-//! where the last is, as far as nothing between them may touch the same memory. Addresses are compared as a
-//! root and a constant; the translation computes them as an argument and an offset of 32 bits
-//! (`translate/offset.rs`), whose constant part is found here. Per-lane form.
+//! One message transfers up to four elements for each lane, or a block for all of them, and costs hardly more
+//! than one for a single element. Within a block, loads are moved to the first of them and stores to the
+//! last, if no access between them may alias. Addresses are compared as a root and a constant; the
+//! translation computes them as an argument and an offset of 32 bits (`translate/offset.rs`), whose constant
+//! part is found here. Per-lane form.
 
 use crate::ir::analysis::uniformity::uniform_by_data;
 use crate::ir::analysis::values::Values;
@@ -12,9 +12,9 @@ use crate::ir::{BinaryOp, BlockId, Family, Function, Instruction, Op, Reg, Space
 use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Most elements of one access.
+/// Maximum number of elements of one access.
 const ELEMENTS: usize = 4;
-/// And of one load of which all lanes get the same, as a block.
+/// The same for a uniform load, which is a block read.
 const BLOCK_ELEMENTS: usize = 16;
 
 /// Merges loads, and stores.
@@ -30,11 +30,11 @@ pub fn opt_merge_accesses(function: &mut Function) {
     }
 }
 
-/// A register that is the same wherever it stands for the same: with the number of its writes in the block,
-/// if it is written more than once.
+/// A version of a register: with the number of its writes so far in the block, if it is written more than
+/// once.
 type Value = (Reg, u32);
 
-/// What an address is counted from.
+/// The root of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Root {
     /// An absolute address.
@@ -46,28 +46,28 @@ enum Root {
 
 /// An address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+struct AccessAddress {
     root: Root,
     constant: i64,
 }
 
 /// The address of each access of a block, by index.
-struct Places(FxHashMap<usize, Place>);
+struct AccessAddresses(FxHashMap<usize, AccessAddress>);
 
-impl Places {
-    fn new(function: &Function, values: &Values, block: BlockId) -> Places {
+impl AccessAddresses {
+    fn new(function: &Function, values: &Values, block: BlockId) -> AccessAddresses {
         let mut writes: FxHashMap<Reg, u32> = FxHashMap::default();
         let mut places = FxHashMap::default();
         for (index, instruction) in function.block(block).instructions.iter().enumerate() {
             if let Op::Load { space, .. } | Op::Store { space, .. } = instruction.op {
                 let find = Find { function, values, writes: &writes };
-                places.insert(index, find.place(space, instruction.srcs[0]));
+                places.insert(index, find.place(space, instruction.address()));
             }
             for &dst in &instruction.dsts {
                 *writes.entry(dst).or_default() += 1;
             }
         }
-        Places(places)
+        AccessAddresses(places)
     }
 }
 
@@ -100,7 +100,7 @@ impl Find<'_> {
         let instruction = self.definition(reg)?;
         let adds = matches!(instruction.op, Op::Binary(BinaryOp::Add, ty) if ty.is_integer());
         let once = instruction.srcs.iter().all(|&src| self.values.single_write(src).is_some());
-        (adds && once).then(|| (instruction.srcs[0], instruction.srcs[1]))
+        (adds && once).then(|| instruction.sources().into())
     }
 
     /// A register without the constants added to it.
@@ -118,30 +118,30 @@ impl Find<'_> {
         (reg, constant)
     }
 
-    fn place(&self, space: Space, address: Reg) -> Place {
+    fn place(&self, space: Space, address: Reg) -> AccessAddress {
         let (reg, constant) = self.split(address);
         let dword_space = matches!(space, Space::Local | Space::Private);
         if let Some(more) = self.constant(reg) {
-            return Place { root: Root::Zero, constant: constant.wrapping_add(more) };
+            return AccessAddress { root: Root::Zero, constant: constant.wrapping_add(more) };
         }
         if !dword_space && let Some((base, offset)) = self.sum(reg) {
             for (base, offset) in [(base, offset), (offset, base)] {
                 if let Some(dword) = self.extended(offset) {
                     let (dword, more) = self.split(dword);
                     let root = Root::Sum(self.value(base), self.value(dword));
-                    return Place { root, constant: constant.wrapping_add(i64::from(more as i32)) };
+                    return AccessAddress { root, constant: constant.wrapping_add(i64::from(more as i32)) };
                 }
             }
         }
         let constant = if dword_space { i64::from(constant as i32) } else { constant };
-        Place { root: Root::Register(self.value(reg)), constant }
+        AccessAddress { root: Root::Register(self.value(reg)), constant }
     }
 
     fn extended(&self, reg: Reg) -> Option<Reg> {
         let instruction = self.definition(reg)?;
         match instruction.op {
             Op::Convert { to: Type::S64, from: Type::S32, .. } => {
-                let src = instruction.srcs[0];
+                let [src] = instruction.sources();
                 self.values.single_write(src).map(|_| src)
             }
             _ => None,
@@ -149,18 +149,18 @@ impl Find<'_> {
     }
 }
 
-/// Accesses that can become one: they can all be done where the first stands (loads) or the last (stores).
+/// Accesses that can be merged: all can be moved to the first (loads) or to the last (stores).
 #[derive(Clone, Debug)]
 struct Group {
     space: Space,
     ty: Type,
     root: Root,
     is_load: bool,
-    /// Most elements that one access transports.
+    /// Maximum number of elements of one access.
     most: usize,
     /// Index, offset from the root, and elements.
     members: Vec<(usize, i64, usize)>,
-    /// The same of stores behind the first load, over which a further load must not go.
+    /// The same for stores after the first load, across which no other load can be moved.
     passed: Vec<(usize, i64, usize)>,
 }
 
@@ -172,7 +172,7 @@ impl Group {
         !self.is_load && self.members.iter().any(|m| sources(m.0).any(|src| registers.contains(src)))
     }
 
-    /// Is there an element in one of the accesses?
+    /// Whether elements overlap one of the accesses.
     fn overlaps(&self, accesses: &[(usize, i64, usize)], offset: i64, elements: usize) -> bool {
         let size = i64::from(self.ty.bits() / 8);
         let end = offset + size * elements as i64;
@@ -180,9 +180,9 @@ impl Group {
     }
 }
 
-/// What is to be merged in a block.
+/// The groups of accesses of a block that can be merged.
 fn plan(function: &Function, values: &Values, uniform: &FixedBitSet, block: BlockId) -> Vec<Group> {
-    let places = Places::new(function, values, block);
+    let places = AccessAddresses::new(function, values, block);
     let mut open: Vec<Group> = Vec::new();
     let mut done = Vec::new();
     let once = |reg: &Reg| values.single_write(*reg).is_some();
@@ -197,14 +197,14 @@ fn plan(function: &Function, values: &Values, uniform: &FixedBitSet, block: Bloc
         let (space, ty, is_load) = match instruction.op {
             Op::Load { space, ty, .. } => (space, ty, true),
             Op::Store { space, ty, .. } => (space, ty, false),
-            Op::Atomic { .. } | Op::Barrier { .. } | Op::SubgroupBarrier { .. } | Op::Fence { .. } => {
+            op if op.has_effect() => {
                 done.append(&mut open);
                 continue;
             }
             _ => continue,
         };
         let place = places.0[&index];
-        let elements = if is_load { instruction.dsts.len() } else { instruction.srcs.len() - 1 };
+        let elements = if is_load { instruction.dsts.len() } else { instruction.values().len() };
         let member = (index, place.constant, elements);
         let joins = |group: &Group| {
             (group.space, group.ty, group.root, group.is_load) == (space, ty, place.root, is_load)
@@ -217,7 +217,7 @@ fn plan(function: &Function, values: &Values, uniform: &FixedBitSet, block: Bloc
             if joins(&group) {
                 own = Some(kept.len());
             } else if group.space.overlaps(space) && !(group.is_load && is_load) {
-                // What may touch the memory of others ends their group.
+                // An access that may alias ends a group.
                 let known = (group.space, group.root, group.ty) == (space, place.root, ty);
                 if !known || group.overlaps(&group.members, place.constant, elements) {
                     done.push(group);
@@ -228,7 +228,7 @@ fn plan(function: &Function, values: &Values, uniform: &FixedBitSet, block: Bloc
             kept.push(group);
         }
         open = kept;
-        let in_block = is_load && uniform.contains(instruction.srcs[0].0 as usize);
+        let in_block = is_load && uniform.contains(instruction.address().0 as usize);
         let most = match space {
             Space::Global | Space::Constant if in_block => BLOCK_ELEMENTS,
             _ => ELEMENTS,
@@ -250,7 +250,7 @@ fn plan(function: &Function, values: &Values, uniform: &FixedBitSet, block: Bloc
     done.into_iter().flat_map(runs).collect()
 }
 
-/// Cuts a group into runs without gaps that one access can transport.
+/// Splits a group into contiguous runs for one access each.
 fn runs(mut group: Group) -> Vec<Group> {
     let size = i64::from(group.ty.bits() / 8);
     group.members.sort_by_key(|&(_, offset, _)| offset);
@@ -272,7 +272,7 @@ fn runs(mut group: Group) -> Vec<Group> {
     list
 }
 
-/// Puts one access in place of each group.
+/// Replaces each group by one access.
 fn rewrite(function: &mut Function, block: BlockId, groups: Vec<Group>) {
     let old = std::mem::take(&mut function.block_mut(block).instructions);
     let mut merged: FxHashMap<usize, Vec<Instruction>> = FxHashMap::default();
@@ -297,7 +297,7 @@ fn rewrite(function: &mut Function, block: BlockId, groups: Vec<Group>) {
     function.block_mut(block).instructions = new;
 }
 
-/// The instructions of a merged access that stands at index `at`.
+/// The instructions of a merged access at index `at`.
 fn access(function: &mut Function, old: &[Instruction], group: &Group, at: usize) -> Vec<Instruction> {
     let mut code = Vec::new();
     let (first, offset, _) = group.members[0];
@@ -307,9 +307,9 @@ fn access(function: &mut Function, old: &[Instruction], group: &Group, at: usize
     };
     // The address of the lowest element is there, unless it is computed further on.
     let address = if first <= at && !group.is_load || first == at {
-        old[first].srcs[0]
+        old[first].address()
     } else {
-        let family = function.registers[old[first].srcs[0].0 as usize].family;
+        let family = function.registers[old[first].address().0 as usize].family;
         let ty = if family == Family::Qword { Type::U64 } else { Type::U32 };
         address(function, group, ty, offset, &mut code)
     };
@@ -319,7 +319,7 @@ fn access(function: &mut Function, old: &[Instruction], group: &Group, at: usize
         let dsts: Vec<Reg> = members.flat_map(|i| i.dsts.iter().copied()).collect();
         Instruction::new(Op::Load { space, ty, align }, dsts, [address])
     } else {
-        let values = members.flat_map(|i| i.srcs[1..].iter().copied());
+        let values = members.flat_map(|i| i.values().iter().copied());
         let srcs: Vec<Reg> = std::iter::once(address).chain(values).collect();
         Instruction::new(Op::Store { space, ty, align }, [], srcs)
     });

@@ -1,4 +1,4 @@
-//! Blocks that are only ever run one after the other become one; empty blocks between others go away.
+//! Merges blocks with their only successor, and removes empty blocks.
 
 use crate::ir::analysis::cfg::Cfg;
 use crate::ir::{BlockId, Form, Function, Instruction, Op};

@@ -1,4 +1,4 @@
-//! The text form of Gen IR: what dumps show and what tests are written in.
+//! The text form of Gen IR, for dumps and tests.
 //!
 //! ```text
 //! constants 00010203                        ; hex bytes, any number of such lines
@@ -19,6 +19,7 @@
 //! Printing and parsing again gives the same unit, with two exceptions: machine code in the metadata is not
 //! part of the text, and blocks outside the layout are forgotten.
 
+mod operation;
 mod parse;
 mod print;
 
@@ -27,3 +28,23 @@ pub use print::{print, print_function, print_instruction};
 
 #[cfg(test)]
 mod tests;
+
+use gencl_program::{DataSection, Kernel};
+use serde_json::{Map, Value};
+
+/// The name of a data section.
+fn section_name(section: DataSection) -> &'static str {
+    match section {
+        DataSection::Constants => "constants",
+        DataSection::Variables => "variables",
+    }
+}
+
+/// The default metadata of a function.
+fn default_metadata(name: &str) -> Map<String, Value> {
+    let kernel = Kernel { name: name.to_owned(), ..Kernel::default() };
+    match serde_json::to_value(kernel) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    }
+}

@@ -1,17 +1,13 @@
 //! The parser.
 
-use super::print::image_name;
-use crate::ir::names::property_from_name;
-use crate::ir::{
-    AtomicOp, BinaryOp, Block, BlockId, Condition, CrossLane, Family, Form, Function, GroupOp, ImageAccess,
-    ImageOp, Input, Instruction, Join, Leave, Op, Predicate, Reg, RegisterInfo, Rounding, Space, TernaryOp,
-    Type, UnaryOp, Unit, Vote,
-};
+use super::operation::{Parsed, integer, operation};
+use super::{default_metadata, section_name};
+use crate::ir::{Block, BlockId, Family, Form, Function, Instruction, Predicate, Reg, RegisterInfo, Unit};
 use fixedbitset::FixedBitSet;
-use gencl_program::{Image, ImageProperty, Kernel, PushSource, Relocation, SamplerSource};
+use gencl_program::{DataSection, Relocation};
 use serde_json::{Map, Value};
 
-/// Block ids from here on are refused, so that a wrong digit does not ask for all memory.
+/// Block ids from here on are rejected, so that a typo does not allocate all memory.
 const MAX_BLOCKS: u32 = 1 << 20;
 
 /// The text is not Gen IR.
@@ -23,8 +19,6 @@ pub struct ParseError {
     /// What is wrong with it.
     pub message: String,
 }
-
-type Parsed<T> = Result<T, String>;
 
 /// Parses a unit. Rules that the validator checks are not checked here.
 ///
@@ -54,15 +48,6 @@ pub fn parse_function(text: &str) -> Result<Function, ParseError> {
     match (unit.functions.pop(), unit.functions.is_empty()) {
         (Some(function), true) => Ok(function),
         _ => Err(ParseError { line: 1, message: "not exactly one kernel".to_owned() }),
-    }
-}
-
-/// The metadata that a function has when its text says nothing of it.
-pub(super) fn default_metadata(name: &str) -> Map<String, Value> {
-    let kernel = Kernel { name: name.to_owned(), ..Kernel::default() };
-    match serde_json::to_value(kernel) {
-        Ok(Value::Object(fields)) => fields,
-        _ => Map::new(),
     }
 }
 
@@ -99,22 +84,24 @@ impl OpenFunction {
     }
 }
 
-/// `image offset size target addend`
+/// `section offset size target addend`
 fn relocation(text: &str) -> Parsed<Relocation> {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let &[image, offset, size, target, addend] = words.as_slice() else {
-        return Err("a relocation has an image, an offset, a size, a target and an addend".to_owned());
+    let &[section, offset, size, target, addend] = words.as_slice() else {
+        return Err("a relocation has a section, an offset, a size, a target and an addend".to_owned());
     };
-    let image_of = |name: &str| {
-        let known = [Image::Constants, Image::Variables].into_iter().find(|image| image_name(*image) == name);
-        known.ok_or_else(|| format!("there is no image `{name}`"))
+    let section_of = |name: &str| {
+        let known = [DataSection::Constants, DataSection::Variables]
+            .into_iter()
+            .find(|section| section_name(*section) == name);
+        known.ok_or_else(|| format!("there is no section `{name}`"))
     };
     let number = |word: &str| word.parse::<i64>().map_err(|e| format!("{word}: {e}"));
     Ok(Relocation {
-        image: image_of(image)?,
+        section: section_of(section)?,
         offset: number(offset)? as u64,
         size: size.parse().map_err(|e| format!("{size}: {e}"))?,
-        target: image_of(target)?,
+        target: section_of(target)?,
         addend: number(addend)?,
     })
 }
@@ -229,10 +216,6 @@ fn hex_bytes(text: &str) -> Parsed<Vec<u8>> {
     }
 }
 
-fn integer<T: std::str::FromStr>(text: &str) -> Parsed<T> {
-    text.parse().map_err(|_| format!("`{text}` is not a number that fits here"))
-}
-
 fn register(text: &str) -> Parsed<Reg> {
     match text.strip_prefix('%') {
         Some(index) => Ok(Reg(integer(index)?)),
@@ -261,252 +244,19 @@ fn parse_instruction(mut line: &str) -> Parsed<Instruction> {
         line = right.trim();
     }
     let (mnemonic, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let mut operands = OpenOperands::default();
+    let (mut registers, mut numbers, mut blocks) = (Vec::new(), Vec::new(), Vec::new());
     for word in rest.split(',').map(str::trim).filter(|_| !rest.trim().is_empty()) {
         if word.starts_with('%') {
-            operands.registers.push(register(word)?);
+            registers.push(register(word)?);
         } else if let Some(block) = word.strip_prefix('@') {
-            operands.blocks.push(BlockId(integer(block)?));
+            blocks.push(BlockId(integer(block)?));
         } else {
-            operands.numbers.push(word);
+            numbers.push(word);
         }
     }
-    let op = operation(mnemonic, &mut operands)?;
-    if !operands.numbers.is_empty() || !operands.blocks.is_empty() {
-        return Err("too many numbers or blocks".to_owned());
-    }
-    let mut instruction = Instruction::new(op, dsts, operands.registers);
+    let mut instruction = Instruction::new(operation(mnemonic, numbers, blocks)?, dsts, registers);
     instruction.predicate = predicate;
     Ok(instruction)
-}
-
-/// Operands that are not yet part of the operation.
-#[derive(Default)]
-struct OpenOperands<'t> {
-    registers: Vec<Reg>,
-    blocks: Vec<BlockId>,
-    numbers: Vec<&'t str>,
-}
-
-impl OpenOperands<'_> {
-    fn number<T: std::str::FromStr>(&mut self) -> Parsed<T> {
-        if self.numbers.is_empty() {
-            return Err("a number is missing".to_owned());
-        }
-        integer(self.numbers.remove(0))
-    }
-
-    fn property(&mut self) -> Parsed<ImageProperty> {
-        let word = if self.numbers.is_empty() { "" } else { self.numbers.remove(0) };
-        property_from_name(word).ok_or_else(|| format!("`{word}` is not a property of images"))
-    }
-
-    fn block(&mut self) -> Parsed<BlockId> {
-        if self.blocks.is_empty() {
-            return Err("a block is missing".to_owned());
-        }
-        Ok(self.blocks.remove(0))
-    }
-
-    /// The bits of a constant: see the printer's `number`.
-    fn constant(&mut self, ty: Type) -> Parsed<u64> {
-        let Some(word) = self.numbers.first().copied() else {
-            return Err("a number is missing".to_owned());
-        };
-        self.numbers.remove(0);
-        if let Some(digits) = word.strip_prefix("0x") {
-            return u64::from_str_radix(digits, 16)
-                .map_err(|_| format!("`{word}` is not a number of 64 bits"));
-        }
-        let value: i128 = integer(word)?;
-        let (low, high) = if ty.is_signed() {
-            (-(1i128 << (ty.bits() - 1)), (1i128 << (ty.bits() - 1)) - 1)
-        } else {
-            (0, i128::from(ty.mask()))
-        };
-        if value < low || value > high {
-            return Err(format!("{value} does not fit {}", ty.name()));
-        }
-        Ok(value as u64 & ty.mask())
-    }
-}
-
-/// The parts of a mnemonic between its dots.
-struct Parts<'t> {
-    parts: std::iter::Peekable<std::str::Split<'t, char>>,
-}
-
-impl<'t> Parts<'t> {
-    fn next(&mut self) -> &'t str {
-        self.parts.next().unwrap_or_default()
-    }
-
-    fn named<T>(&mut self, from_name: fn(&str) -> Option<T>, what: &str) -> Parsed<T> {
-        let part = self.next();
-        from_name(part).ok_or_else(|| format!("`{part}` is not a {what}"))
-    }
-
-    fn ty(&mut self) -> Parsed<Type> {
-        self.named(Type::from_name, "type")
-    }
-
-    /// Is it the upper half?
-    fn upper(&mut self) -> Parsed<bool> {
-        match self.next() {
-            "upper" => Ok(true),
-            "lower" => Ok(false),
-            other => Err(format!("`{other}` is not a half")),
-        }
-    }
-
-    fn flag(&mut self, name: &str) -> bool {
-        self.parts.next_if(|part| *part == name).is_some()
-    }
-
-    fn memory(&mut self) -> Parsed<(Space, Type, u32)> {
-        let space = self.named(Space::from_name, "address space")?;
-        let ty = self.ty()?;
-        let align = self.next();
-        let align = align.strip_prefix("align").ok_or("the alignment is missing")?;
-        Ok((space, ty, integer(align)?))
-    }
-}
-
-fn operation(mnemonic: &str, operands: &mut OpenOperands) -> Parsed<Op> {
-    let mut parts = Parts { parts: mnemonic.split('.').peekable() };
-    let word = parts.next();
-    let op = match word {
-        "immediate" => {
-            let ty = parts.ty()?;
-            Op::Immediate { ty, bits: operands.constant(ty)? }
-        }
-        "input" => Op::Input(input(&mut parts, operands)?),
-        "undefined" => Op::Undefined,
-        "compare" => Op::Compare(parts.named(Condition::from_name, "condition")?, parts.ty()?),
-        "select" => Op::Select(parts.ty()?),
-        "pair" => Op::Pair,
-        "half" => Op::Half { upper: parts.upper()? },
-        "convert" => {
-            let (to, from) = (parts.ty()?, parts.ty()?);
-            let rounding = parts.parts.peek().copied().and_then(Rounding::from_name);
-            if rounding.is_some() {
-                parts.next();
-            }
-            let rounding = rounding.unwrap_or(Rounding::Default);
-            Op::Convert { to, from, rounding, saturate: parts.flag("sat") }
-        }
-        "load" => {
-            let (space, ty, align) = parts.memory()?;
-            Op::Load { space, ty, align }
-        }
-        "store" => {
-            let (space, ty, align) = parts.memory()?;
-            Op::Store { space, ty, align }
-        }
-        "atomic" => Op::Atomic {
-            op: parts.named(AtomicOp::from_name, "atomic operation")?,
-            space: parts.named(Space::from_name, "address space")?,
-            ty: parts.ty()?,
-        },
-        "image" => Op::Image(image(&mut parts, operands)?),
-        "shuffle" => Op::CrossLane(CrossLane::Shuffle(parts.ty()?)),
-        "ballot" => Op::CrossLane(CrossLane::Ballot),
-        "reduce" => {
-            Op::CrossLane(CrossLane::Reduce(parts.named(GroupOp::from_name, "group operation")?, parts.ty()?))
-        }
-        "scan" | "exclusive_scan" => {
-            let op = parts.named(GroupOp::from_name, "group operation")?;
-            Op::CrossLane(CrossLane::Scan { op, ty: parts.ty()?, exclusive: word == "exclusive_scan" })
-        }
-        "subgroup_barrier" => {
-            Op::SubgroupBarrier { local: parts.flag("local"), global: parts.flag("global") }
-        }
-        "barrier" => Op::Barrier { local: parts.flag("local"), global: parts.flag("global") },
-        "fence" => Op::Fence { local: parts.flag("local"), global: parts.flag("global") },
-        "jump" => Op::Jump(operands.block()?),
-        "branch" => Op::Branch { then: operands.block()?, otherwise: operands.block()? },
-        "vote" => Op::Vote {
-            vote: parts.named(Vote::from_name, "vote")?,
-            target: operands.block()?,
-            next: operands.block()?,
-        },
-        "leave" => Op::Leave {
-            by: parts.named(Leave::from_name, "way to leave")?,
-            target: operands.block()?,
-            next: operands.block()?,
-            empty: operands.block()?,
-        },
-        "join" => Op::Join {
-            by: parts.named(Join::from_name, "way to join")?,
-            next: operands.block()?,
-            empty: operands.block()?,
-        },
-        "return" => Op::Return,
-        _ => {
-            if let Some(op) = UnaryOp::from_name(word) {
-                Op::Unary(op, parts.ty()?)
-            } else if let Some(op) = BinaryOp::from_name(word) {
-                Op::Binary(op, parts.ty()?)
-            } else if let Some(op) = TernaryOp::from_name(word) {
-                Op::Ternary(op, parts.ty()?)
-            } else {
-                return Err(format!("`{word}` is not an operation"));
-            }
-        }
-    };
-    match parts.parts.next() {
-        Some(part) => Err(format!("`.{part}` does not belong to `{word}`")),
-        None => Ok(op),
-    }
-}
-
-fn image(parts: &mut Parts, operands: &mut OpenOperands) -> Parsed<ImageAccess> {
-    let image = operands.number()?;
-    let op = match parts.next() {
-        "sample" => {
-            let number = operands.number()?;
-            ImageOp::Sample(match parts.next() {
-                "argument" => SamplerSource::Argument(number),
-                "constant" => SamplerSource::Constant(number),
-                other => return Err(format!("`{other}` is not a kind of sampler")),
-            })
-        }
-        "load" => ImageOp::Load,
-        "write" => ImageOp::Write,
-        other => return Err(format!("`{other}` is not an access to an image")),
-    };
-    let coordinates = parts.next();
-    let coordinates = coordinates.strip_suffix('d').ok_or("the number of coordinates is missing")?;
-    Ok(ImageAccess { op, image, coordinates: integer(coordinates)?, ty: parts.ty()? })
-}
-
-fn input(parts: &mut Parts, operands: &mut OpenOperands) -> Parsed<Input> {
-    Ok(match parts.next() {
-        "local_id" => Input::LocalId(operands.number()?),
-        "group_id" => Input::GroupId(operands.number()?),
-        "lane_id" => Input::LaneId,
-        "subgroup_id" => Input::SubgroupId,
-        "simd_width" => Input::SimdWidth,
-        "push" => Input::Push(match parts.next() {
-            "value" => PushSource::Value { argument: operands.number()?, offset: operands.number()? },
-            "pointer" => PushSource::Pointer { argument: operands.number()? },
-            "local_offset" => PushSource::LocalOffset { argument: operands.number()? },
-            "image" => PushSource::Image { argument: operands.number()?, property: operands.property()? },
-            "global_offset" => PushSource::GlobalOffset(operands.number()?),
-            "global_size" => PushSource::GlobalSize(operands.number()?),
-            "local_size" => PushSource::LocalSize(operands.number()?),
-            "enqueued_local_size" => PushSource::EnqueuedLocalSize(operands.number()?),
-            "num_groups" => PushSource::NumGroups(operands.number()?),
-            "work_dim" => PushSource::WorkDim,
-            "argument_block" => PushSource::ArgumentBlock,
-            "constant_base" => PushSource::ConstantBase,
-            "variable_base" => PushSource::VariableBase,
-            "printf_buffer" => PushSource::PrintfBuffer,
-            "stack_base" => PushSource::StackBase,
-            other => return Err(format!("`{other}` is not a push")),
-        }),
-        other => return Err(format!("`{other}` is not an input")),
-    })
 }
 
 /// The number of a block that begins here, and whether it is masked.

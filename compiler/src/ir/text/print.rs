@@ -1,10 +1,9 @@
 //! The printer.
 
-use crate::ir::names::property_name;
-use crate::ir::{
-    CrossLane, Function, ImageAccess, ImageOp, Input, Instruction, Op, Reg, Rounding, Type, Unit,
-};
-use gencl_program::{Image, Kernel, PushSource, SamplerSource};
+use super::operation::{Printed, Word as _};
+use super::{default_metadata, section_name};
+use crate::ir::{Function, Instruction, Op, Reg, Type, Unit};
+use gencl_program::Kernel;
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -24,21 +23,13 @@ pub fn print(unit: &Unit) -> String {
         }
     }
     for r in &unit.data.relocations {
-        let (image, target) = (image_name(r.image), image_name(r.target));
-        let _ = writeln!(text, "relocation {image} {} {} {target} {}", r.offset, r.size, r.addend);
+        let (section, target) = (section_name(r.section), section_name(r.target));
+        let _ = writeln!(text, "relocation {section} {} {} {target} {}", r.offset, r.size, r.addend);
     }
     for function in &unit.functions {
         text.push_str(&print_function(function));
     }
     text
-}
-
-/// The name of an image.
-pub fn image_name(image: Image) -> &'static str {
-    match image {
-        Image::Constants => "constants",
-        Image::Variables => "variables",
-    }
 }
 
 /// One function as text.
@@ -68,7 +59,7 @@ pub fn print_function(function: &Function) -> String {
 
 /// The metadata's fields that differ from the default's.
 fn metadata(kernel: &Kernel, name: &str) -> Vec<(String, Value)> {
-    let default = super::parse::default_metadata(name);
+    let default = default_metadata(name);
     match serde_json::to_value(kernel) {
         Ok(Value::Object(fields)) => {
             fields.into_iter().filter(|(key, value)| default.get(key) != Some(value)).collect()
@@ -110,10 +101,12 @@ pub fn print_instruction(instruction: &Instruction) -> String {
         text.push_str(&list(&instruction.dsts));
         text.push_str(" = ");
     }
-    text.push_str(&mnemonic(&instruction.op));
-    let mut operands: Vec<String> = attributes(&instruction.op);
+    let mut words = Printed::default();
+    instruction.op.print(&mut words);
+    text.push_str(&words.mnemonic);
+    let mut operands = words.numbers;
     operands.extend(instruction.srcs.iter().map(|r| format!("%{}", r.0)));
-    operands.extend(instruction.op.targets().iter().map(|b| format!("@{}", b.0)));
+    operands.extend(words.blocks.iter().map(|b| format!("@{}", b.0)));
     if !operands.is_empty() {
         text.push(' ');
         text.push_str(&operands.join(", "));
@@ -132,142 +125,4 @@ pub fn print_instruction(instruction: &Instruction) -> String {
 
 fn list(regs: &[Reg]) -> String {
     regs.iter().map(|r| format!("%{}", r.0)).collect::<Vec<_>>().join(", ")
-}
-
-/// The word with everything that is a name.
-fn mnemonic(op: &Op) -> String {
-    let fences = |word: &str, local: bool, global: bool| {
-        format!("{word}{}{}", if local { ".local" } else { "" }, if global { ".global" } else { "" })
-    };
-    match *op {
-        Op::Immediate { ty, .. } => format!("immediate.{}", ty.name()),
-        Op::Input(input) => format!("input.{}", input_name(input)),
-        Op::Undefined => "undefined".to_owned(),
-        Op::Unary(op, ty) => format!("{}.{}", op.name(), ty.name()),
-        Op::Binary(op, ty) => format!("{}.{}", op.name(), ty.name()),
-        Op::Ternary(op, ty) => format!("{}.{}", op.name(), ty.name()),
-        Op::Compare(condition, ty) => format!("compare.{}.{}", condition.name(), ty.name()),
-        Op::Select(ty) => format!("select.{}", ty.name()),
-        Op::Pair => "pair".to_owned(),
-        Op::Half { upper } => if upper { "half.upper" } else { "half.lower" }.to_owned(),
-        Op::Convert { to, from, rounding, saturate } => format!(
-            "convert.{}.{}{}{}",
-            to.name(),
-            from.name(),
-            if rounding == Rounding::Default { String::new() } else { format!(".{}", rounding.name()) },
-            if saturate { ".sat" } else { "" }
-        ),
-        Op::Load { space, ty, align } => format!("load.{}.{}.align{align}", space.name(), ty.name()),
-        Op::Store { space, ty, align } => format!("store.{}.{}.align{align}", space.name(), ty.name()),
-        Op::Atomic { op, space, ty } => format!("atomic.{}.{}.{}", op.name(), space.name(), ty.name()),
-        Op::Image(access) => image_mnemonic(access),
-        Op::CrossLane(op) => match op {
-            CrossLane::Shuffle(ty) => format!("shuffle.{}", ty.name()),
-            CrossLane::Ballot => "ballot".to_owned(),
-            CrossLane::Reduce(op, ty) => format!("reduce.{}.{}", op.name(), ty.name()),
-            CrossLane::Scan { op, ty, exclusive } => {
-                let word = if exclusive { "exclusive_scan" } else { "scan" };
-                format!("{word}.{}.{}", op.name(), ty.name())
-            }
-        },
-        Op::SubgroupBarrier { local, global } => fences("subgroup_barrier", local, global),
-        Op::Barrier { local, global } => fences("barrier", local, global),
-        Op::Fence { local, global } => fences("fence", local, global),
-        Op::Jump(_) => "jump".to_owned(),
-        Op::Branch { .. } => "branch".to_owned(),
-        Op::Vote { vote, .. } => format!("vote.{}", vote.name()),
-        Op::Leave { by, .. } => format!("leave.{}", by.name()),
-        Op::Join { by, .. } => format!("join.{}", by.name()),
-        Op::Return => "return".to_owned(),
-    }
-}
-
-fn image_mnemonic(ImageAccess { op, ty, coordinates, .. }: ImageAccess) -> String {
-    let word = match op {
-        ImageOp::Sample(SamplerSource::Argument(_)) => "sample.argument",
-        ImageOp::Sample(SamplerSource::Constant(_)) => "sample.constant",
-        ImageOp::Load => "load",
-        ImageOp::Write => "write",
-    };
-    format!("image.{word}.{coordinates}d.{}", ty.name())
-}
-
-fn input_name(input: Input) -> &'static str {
-    match input {
-        Input::LocalId(_) => "local_id",
-        Input::GroupId(_) => "group_id",
-        Input::LaneId => "lane_id",
-        Input::SubgroupId => "subgroup_id",
-        Input::SimdWidth => "simd_width",
-        Input::Push(source) => match source {
-            PushSource::Value { .. } => "push.value",
-            PushSource::Pointer { .. } => "push.pointer",
-            PushSource::LocalOffset { .. } => "push.local_offset",
-            PushSource::Image { .. } => "push.image",
-            PushSource::GlobalOffset(_) => "push.global_offset",
-            PushSource::GlobalSize(_) => "push.global_size",
-            PushSource::LocalSize(_) => "push.local_size",
-            PushSource::EnqueuedLocalSize(_) => "push.enqueued_local_size",
-            PushSource::NumGroups(_) => "push.num_groups",
-            PushSource::WorkDim => "push.work_dim",
-            PushSource::ArgumentBlock => "push.argument_block",
-            PushSource::ConstantBase => "push.constant_base",
-            PushSource::VariableBase => "push.variable_base",
-            PushSource::PrintfBuffer => "push.printf_buffer",
-            PushSource::StackBase => "push.stack_base",
-        },
-    }
-}
-
-/// The numbers of an operation.
-fn attributes(op: &Op) -> Vec<String> {
-    match *op {
-        Op::Immediate { ty, bits } => vec![number(ty, bits)],
-        Op::Input(input) => match input {
-            Input::LocalId(d) | Input::GroupId(d) => vec![d.to_string()],
-            Input::LaneId | Input::SubgroupId | Input::SimdWidth => Vec::new(),
-            Input::Push(source) => match source {
-                PushSource::Value { argument, offset } => vec![argument.to_string(), offset.to_string()],
-                PushSource::Pointer { argument } | PushSource::LocalOffset { argument } => {
-                    vec![argument.to_string()]
-                }
-                PushSource::Image { argument, property } => {
-                    vec![argument.to_string(), property_name(property).to_owned()]
-                }
-                PushSource::GlobalOffset(d)
-                | PushSource::GlobalSize(d)
-                | PushSource::LocalSize(d)
-                | PushSource::EnqueuedLocalSize(d)
-                | PushSource::NumGroups(d) => vec![d.to_string()],
-                PushSource::WorkDim
-                | PushSource::ArgumentBlock
-                | PushSource::ConstantBase
-                | PushSource::VariableBase
-                | PushSource::PrintfBuffer
-                | PushSource::StackBase => Vec::new(),
-            },
-        },
-        Op::Image(ImageAccess { op, image, .. }) => {
-            let sampler = match op {
-                ImageOp::Sample(SamplerSource::Argument(number) | SamplerSource::Constant(number)) => {
-                    Some(number.to_string())
-                }
-                ImageOp::Load | ImageOp::Write => None,
-            };
-            std::iter::once(image.to_string()).chain(sampler).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-/// Integers as numbers of their type, all else as bits.
-fn number(ty: Type, bits: u64) -> String {
-    if ty.is_float() || bits & !ty.mask() != 0 {
-        format!("{bits:#x}")
-    } else if ty.is_signed() {
-        let shift = 64 - ty.bits();
-        ((bits << shift) as i64 >> shift).to_string()
-    } else {
-        bits.to_string()
-    }
 }

@@ -3,13 +3,13 @@
 use super::{parse, parse_function, print};
 use crate::ir::passes::{ControlFlow, Unobserved, standard};
 use crate::ir::random::random_kernel;
-use crate::ir::signature::{Operands, check_attributes, signature};
+use crate::ir::signature::{Operands, check_attributes};
 use crate::ir::{
     AtomicOp, BinaryOp, BlockId, Condition, CrossLane, Family, Form, Function, GroupOp, ImageAccess, ImageOp,
     Input, Instruction, Op, Predicate, Reg, RegisterInfo, Rounding, Space, TernaryOp, Type, UnaryOp, Unit,
     Vote,
 };
-use gencl_program::{Data, Image, ImageProperty, PushSource, Relocation, SamplerSource};
+use gencl_program::{Data, DataSection, ImageProperty, PushSource, Relocation, SamplerSource};
 use proptest::prelude::*;
 
 const SAMPLE: &str = r#"constants 00010203ff
@@ -159,10 +159,10 @@ fn random_instruction(choices: &[u32], blocks: u32, linear: bool) -> Option<(Ins
         _ => Op::Return,
     };
     check_attributes(&op).ok()?;
-    let signature = signature(&op);
+    let signature = op.signature();
     let mut families = Vec::new();
     let mut operands = |expected: &Operands, pick: &mut dyn FnMut(usize) -> usize| -> Vec<Reg> {
-        let count = expected.min() + pick((expected.max() - expected.min()).min(4) + 1);
+        let count = expected.min + pick((expected.max - expected.min).min(4) + 1);
         (0..count)
             .map(|index| {
                 let allowed: Vec<Family> = expected.families(index).iter().collect();
@@ -183,8 +183,13 @@ fn random_instruction(choices: &[u32], blocks: u32, linear: bool) -> Option<(Ins
 }
 
 fn data() -> Data {
-    let relocation =
-        Relocation { image: Image::Variables, offset: 8, size: 8, target: Image::Constants, addend: -4 };
+    let relocation = Relocation {
+        section: DataSection::Variables,
+        offset: 8,
+        size: 8,
+        target: DataSection::Constants,
+        addend: -4,
+    };
     Data { constants: vec![7; 40], variables: vec![8; 33], relocations: vec![relocation] }
 }
 
@@ -197,7 +202,7 @@ proptest! {
         prop_assert_eq!(&parse(&print(&unit)).expect("it was printed"), &unit);
         standard(&mut unit, ControlFlow::default(), &mut Unobserved).expect("random kernels are valid");
         for function in &mut unit.functions {
-            // Blocks behind the last of the layout are not in the text.
+            // Blocks outside the layout are not in the text.
             let end = function.layout.iter().map(|b| b.0 as usize + 1).max().unwrap_or(0);
             function.blocks.truncate(end);
         }

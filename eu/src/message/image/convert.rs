@@ -1,19 +1,19 @@
-//! Values of surface formats and what registers hold for them.
+//! Conversion between texels in a surface format and in registers.
 //!
 //! Skylake manual, Volume 7 "3D-Media-GPGPU", "Surface Formats" and "Data Type Conversions"; the same rules
 //! are in the OpenCL C specification, section 8.3.
 
 use super::Texel;
-use super::format::{Channels, Component, Format, Kind};
+use super::format::{ChannelType, Channels, Component, SurfaceFormat};
 use crate::dispatch::Rounding;
 use crate::float::{from_f16, to_f16};
 
-/// Largest value of `bits` bits.
+/// Largest unsigned value of `bits` bits.
 fn largest(bits: u32) -> u32 {
     u32::MAX >> (32 - bits)
 }
 
-/// A number of `bits` bits with its sign.
+/// Sign-extends a value of `bits` bits.
 fn signed(value: u32, bits: u32) -> i32 {
     (value << (32 - bits)) as i32 >> (32 - bits)
 }
@@ -23,50 +23,50 @@ fn from_srgb(v: f64) -> f64 {
     if v <= 0.04045 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) }
 }
 
-/// Red, green and blue of one.
+/// Whether a component is encoded in sRGB formats.
 fn is_colour(component: Component) -> bool {
     component != Component::Alpha
 }
 
-/// What a register holds for the bits of a channel.
-fn expand(kind: Kind, component: Component, bits: u32, value: u32) -> u32 {
+/// Converts the bits of a channel to a register's value.
+fn expand(channel_type: ChannelType, component: Component, bits: u32, value: u32) -> u32 {
     let unorm = || f64::from(value) / f64::from(largest(bits));
-    let float = match kind {
-        Kind::Uint => return value,
-        Kind::Sint => return signed(value, bits) as u32,
-        Kind::Float if bits == 32 => return value,
-        Kind::Float => from_f16(value as u16),
-        Kind::Srgb if is_colour(component) => from_srgb(unorm()),
-        Kind::Unorm | Kind::Srgb => unorm(),
-        Kind::Snorm => (f64::from(signed(value, bits)) / f64::from(largest(bits - 1))).max(-1.0),
+    let float = match channel_type {
+        ChannelType::Uint => return value,
+        ChannelType::Sint => return signed(value, bits) as u32,
+        ChannelType::Float if bits == 32 => return value,
+        ChannelType::Float => from_f16(value as u16),
+        ChannelType::Srgb if is_colour(component) => from_srgb(unorm()),
+        ChannelType::Unorm | ChannelType::Srgb => unorm(),
+        ChannelType::Snorm => (f64::from(signed(value, bits)) / f64::from(largest(bits - 1))).max(-1.0),
     };
     (float as f32).to_bits()
 }
 
-/// The bits of a channel for what a register holds. Floats are rounded to the nearest, NaN is 0 as an
-/// integer; integers are limited to the channel's range.
-fn reduce(kind: Kind, bits: u32, value: u32) -> u32 {
+/// Converts a register's value to the bits of a channel. Floats are rounded to nearest, and NaN becomes 0 in
+/// normalised formats; integers are limited to the channel's range.
+fn reduce(channel_type: ChannelType, bits: u32, value: u32) -> u32 {
     let float = f64::from(f32::from_bits(value));
     let scaled = |low: f64, scale: u32| {
         let limited = if float.is_nan() { 0.0 } else { float.clamp(low, 1.0) };
         (limited * f64::from(scale)).round_ties_even() as i32
     };
-    let reduced = match kind {
-        Kind::Uint => value.min(largest(bits)),
-        Kind::Sint => {
+    let reduced = match channel_type {
+        ChannelType::Uint => value.min(largest(bits)),
+        ChannelType::Sint => {
             let limit = largest(bits - 1) as i32;
             (value as i32).clamp(-limit - 1, limit) as u32
         }
-        Kind::Float if bits == 32 => value,
-        Kind::Float => u32::from(to_f16(float, Rounding::NearestEven)),
+        ChannelType::Float if bits == 32 => value,
+        ChannelType::Float => u32::from(to_f16(float, Rounding::NearestEven)),
         // No typed write converts to sRGB.
-        Kind::Unorm | Kind::Srgb => scaled(0.0, largest(bits)) as u32,
-        Kind::Snorm => scaled(-1.0, largest(bits - 1)) as u32,
+        ChannelType::Unorm | ChannelType::Srgb => scaled(0.0, largest(bits)) as u32,
+        ChannelType::Snorm => scaled(-1.0, largest(bits - 1)) as u32,
     };
     reduced & largest(bits)
 }
 
-/// The registers' channels that a component stands for.
+/// The channels in registers that a component is read to.
 fn registers(component: Component) -> &'static [usize] {
     match component {
         Component::Red => &[0],
@@ -79,8 +79,8 @@ fn registers(component: Component) -> &'static [usize] {
     }
 }
 
-/// The channels of a format with their first bit.
-fn places(channels: Channels) -> impl Iterator<Item = (Component, u32, u32)> {
+/// The channels of a format, each with its first bit and its width.
+fn channel_bits(channels: Channels) -> impl Iterator<Item = (Component, u32, u32)> {
     channels.iter().scan(0, |next, (component, bits)| {
         let first = *next;
         *next += bits;
@@ -88,18 +88,18 @@ fn places(channels: Channels) -> impl Iterator<Item = (Component, u32, u32)> {
     })
 }
 
-impl Format {
-    /// One, as the format's channels have it.
+impl SurfaceFormat {
+    /// The value 1 in registers: an integer or a float.
     pub fn one(&self) -> u32 {
         if self.is_integer() { 1 } else { 1f32.to_bits() }
     }
 
-    /// What channels read that the format does not have: 0, and 1 for alpha.
+    /// The values of channels that the format does not have: 0, and 1 for alpha.
     pub fn defaults(&self) -> Texel {
         [0, 0, 0, self.one()]
     }
 
-    /// The channels of `texel` that the format has; those that it does not have by default.
+    /// Replaces the channels of `texel` that the format does not have by their defaults.
     pub fn mask(&self, texel: Texel) -> Texel {
         let mut masked = self.defaults();
         for register in self.channels.iter().flat_map(|(component, _)| registers(*component)) {
@@ -108,26 +108,26 @@ impl Format {
         masked
     }
 
-    /// What registers hold for a texel's bits.
+    /// Converts a texel's bits to registers.
     pub fn decode(&self, bits: u128) -> Texel {
         let mut texel = self.defaults();
-        for (component, first, width) in places(self.channels) {
+        for (component, first, width) in channel_bits(self.channels) {
             let value = (bits >> first) as u32 & largest(width);
             for register in registers(component) {
-                texel[*register] = expand(self.kind, component, width, value);
+                texel[*register] = expand(self.channel_type, component, width, value);
             }
         }
         texel
     }
 
-    /// A texel's bits for what registers hold. `written` has a bit for each channel of the registers; bits of
-    /// channels that are not written come from `old`. Bits that no channel uses become 0.
+    /// Converts registers to a texel's bits. `written` is the mask of the channels in registers that are
+    /// written; others keep their bits in `old`. Unused bits become 0.
     pub fn encode(&self, texel: &Texel, written: u8, old: u128) -> u128 {
         let mut bits = 0;
-        for (component, first, width) in places(self.channels) {
+        for (component, first, width) in channel_bits(self.channels) {
             let Some(register) = registers(component).first() else { continue };
             let value = if written >> register & 1 != 0 {
-                reduce(self.kind, width, texel[*register])
+                reduce(self.channel_type, width, texel[*register])
             } else {
                 (old >> first) as u32 & largest(width)
             };
@@ -136,7 +136,7 @@ impl Format {
         bits
     }
 
-    /// The channels of the registers that the format has, one bit each.
+    /// Mask of the channels in registers that the format has.
     pub fn components(&self) -> u8 {
         self.channels.iter().flat_map(|(component, _)| registers(*component)).fold(0, |all, n| all | 1 << n)
     }
@@ -146,9 +146,9 @@ impl Format {
 mod tests {
     use gencl_isa::Generations;
 
-    use super::super::format::{FORMATS, Format};
+    use super::super::format::{FORMATS, SurfaceFormat};
 
-    fn named(name: &str) -> &'static Format {
+    fn named(name: &str) -> &'static SurfaceFormat {
         FORMATS.iter().find(|f| f.name == name).unwrap()
     }
 
@@ -158,11 +158,11 @@ mod tests {
         for format in FORMATS {
             let bits: u32 = format.channels.iter().map(|(_, bits)| bits).sum();
             assert!(matches!(bits, 8 | 16 | 32 | 64 | 96 | 128), "{}", format.name);
-            assert_eq!(Format::numbered(format.number), Some(format));
+            assert_eq!(SurfaceFormat::numbered(format.number), Some(format));
             let read = format.typed_read != Generations::NONE;
             assert!(format.typed_write || !read, "{}", format.name);
         }
-        assert_eq!(Format::numbered(0x3), None);
+        assert_eq!(SurfaceFormat::numbered(0x3), None);
     }
 
     #[test]
@@ -175,9 +175,9 @@ mod tests {
             };
             for texel in [[0, one, 0, one], [one, 0, one, 0], [minus, minus, minus, one]] {
                 let back = format.decode(format.encode(&texel, 0xf, 0));
-                let limited = texel.map(|v| match format.kind {
-                    super::Kind::Unorm if v == minus => 0,
-                    super::Kind::Uint => v.min(match format.channels[0].1 {
+                let limited = texel.map(|v| match format.channel_type {
+                    super::ChannelType::Unorm if v == minus => 0,
+                    super::ChannelType::Uint => v.min(match format.channels[0].1 {
                         32 => u32::MAX,
                         bits => (1 << bits) - 1,
                     }),
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn all_small_values_survive() {
+    fn small_formats_survive_a_round_trip() {
         for format in FORMATS.iter().filter(|f| f.typed_write && f.bytes() <= 2) {
             for bits in 0..1u128 << (8 * format.bytes()) {
                 let texel = format.decode(bits);

@@ -1,22 +1,22 @@
-//! From a coordinate to texels and their weights.
+//! Computes the texels and weights of a filter for a coordinate.
 //!
 //! Skylake manual, Volume 7 "3D-Media-GPGPU", "Sampling Engine", "Texel Address Generation", and Volume 2d,
-//! "Texture Coordinate Mode"; the OpenCL C specification, section 8.2, says the same in formulas.
+//! "Texture Coordinate Mode"; the OpenCL C specification, section 8.2, has the formulas.
 //!
 //! A coordinate becomes a position in units of 1/256 texel: rounded to the nearest one where the sampler
 //! state has "Address Rounding Enable" set, else down. So the weights of a linear filter have eight bits. The
 //! product of a normalized coordinate and the size is exact before that.
 
-/// How texels are chosen.
+/// A filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Filter {
-    /// The one that the position is in.
+    /// The texel that contains the position.
     Nearest,
-    /// The two whose centres are nearest, in each dimension.
+    /// The weighted two texels with the nearest centres, in each dimension.
     Linear,
 }
 
-/// What coordinates outside of the surface mean.
+/// The handling of coordinates outside of the surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressMode {
     /// The surface is repeated.
@@ -27,14 +27,14 @@ pub enum AddressMode {
     Clamp,
     /// The border colour.
     Border,
-    /// The surface is mirrored at 0; beyond, the texel at the edge.
+    /// The surface is mirrored at 0; the texel at the edge beyond that.
     MirrorOnce,
-    /// The coordinate is limited to the surface; the border colour is what linear filters find beyond.
+    /// The coordinate is limited to the surface; linear filters use the border colour beyond the edge.
     HalfBorder,
 }
 
 impl AddressMode {
-    /// The mode of a code of "Texture Coordinate Mode"; `None` for those of cubes.
+    /// Decodes "Texture Coordinate Mode"; `None` for the modes of cubes.
     pub fn of_code(code: u32) -> Option<AddressMode> {
         Some(match code {
             0 => AddressMode::Wrap,
@@ -47,7 +47,7 @@ impl AddressMode {
         })
     }
 
-    /// The coordinate between 0 and `end` that another one means, for modes that have one.
+    /// Maps a coordinate to the range from 0 to `end`, in modes that do so.
     fn fold(self, coordinate: f64, end: f64) -> f64 {
         match self {
             AddressMode::Wrap => coordinate - (coordinate / end).floor() * end,
@@ -61,7 +61,7 @@ impl AddressMode {
         }
     }
 
-    /// The texel of an index that may be outside; `None` is the border.
+    /// Maps an index that may be out of bounds to a texel; `None` is the border.
     fn texel(self, index: i64, size: u32) -> Option<u32> {
         let size = i64::from(size);
         let texel = match self {
@@ -74,29 +74,29 @@ impl AddressMode {
     }
 }
 
-/// How one coordinate is treated.
+/// The parameters of filtering along one axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Axis {
-    /// Outside of the surface.
+    /// Address mode.
     pub mode: AddressMode,
-    /// The coordinate goes from 0 to 1 instead of to the size.
+    /// The coordinate is normalized: from 0 to 1 instead of to the size.
     pub normalized: bool,
-    /// The position is rounded to the nearest 1/256 texel instead of down.
+    /// The position is rounded to the nearest 1/256 texel, not down.
     pub rounded: bool,
 }
 
 /// A texel and its weight in units of 1/256. `None` is the border.
 pub type Tap = (Option<u32>, u32);
 
-/// Parts of a texel that positions have.
+/// Subdivisions of a texel in positions.
 const PARTS: f64 = 256.0;
 /// Positions are limited to this many texels on either side, far outside of any surface.
 const FARTHEST: f64 = (1 << 30) as f64;
 
 impl Axis {
-    /// The texels for a coordinate of an axis of `size` texels, `moved` by some texels. The weights add up to
-    /// 256; the nearest filter has one texel, the linear filter two. NaN is taken for 0.
-    pub fn taps(self, filter: Filter, coordinate: f32, size: u32, moved: i32) -> [Tap; 2] {
+    /// The texels and weights for a coordinate of an axis of `size` texels, shifted by `offset` texels. The
+    /// weights add up to 256; the nearest filter has one texel, the linear filter two. NaN counts as 0.
+    pub fn taps(self, filter: Filter, coordinate: f32, size: u32, offset: i32) -> [Tap; 2] {
         let coordinate = if coordinate.is_nan() { 0.0 } else { f64::from(coordinate) };
         let limited = coordinate.clamp(-FARTHEST, FARTHEST);
         let width = f64::from(size);
@@ -105,7 +105,7 @@ impl Axis {
         } else {
             self.mode.fold(limited, width)
         };
-        let parts = texels.clamp(-FARTHEST, FARTHEST) * PARTS + f64::from(moved) * PARTS;
+        let parts = texels.clamp(-FARTHEST, FARTHEST) * PARTS + f64::from(offset) * PARTS;
         let position = if self.rounded { (parts + 0.5).floor() } else { parts.floor() } as i64;
         let texel = |index| self.mode.texel(index, size);
         match filter {
@@ -119,7 +119,7 @@ impl Axis {
     }
 }
 
-/// The slice of an array that a coordinate means: the nearest, limited to those that there are.
+/// The slice of an array for a coordinate: the nearest, limited to existing slices.
 pub fn slice(coordinate: f32, slices: u32) -> u32 {
     f64::from(coordinate).round_ties_even().clamp(0.0, f64::from(slices) - 1.0) as u32
 }

@@ -3,18 +3,18 @@
 //! Numbers and channels: Skylake manual, Volume 2d "Command Reference: Structures", SURFACE_FORMAT, and
 //! Volume 7 "3D-Media-GPGPU", the tables of formats for the sampler and for typed data port messages;
 //! cross-checked with Mesa's `isl.h`, `isl_format.c` and `isl_format_layout.csv`. The table has the formats
-//! that images of OpenCL can have, and those that drivers use to copy them.
+//! of OpenCL images, and those that drivers use to copy them.
 
 use gencl_isa::Generations;
 
-/// What a channel's bits mean.
+/// The data type of channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// 0 to 1.
+pub enum ChannelType {
+    /// Unsigned normalised: 0 to 1.
     Unorm,
-    /// -1 to 1; the lowest number means -1 as the next one does.
+    /// Signed normalised: -1 to 1; the two lowest values both mean -1.
     Snorm,
-    /// [`Kind::Unorm`], with colours (not alpha) in the encoding of sRGB.
+    /// [`ChannelType::Unorm`], with colours (not alpha) in sRGB encoding.
     Srgb,
     /// Unsigned integer.
     Uint,
@@ -24,7 +24,7 @@ pub enum Kind {
     Float,
 }
 
-/// Which channel of a texel some bits are.
+/// The component that a channel holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the manual's letters")]
 pub enum Component {
@@ -40,29 +40,29 @@ pub enum Component {
     Unused,
 }
 
-/// Channels with their bits, from bit 0 on.
+/// The channels of a format, each with its width in bits, from bit 0 on.
 pub type Channels = &'static [(Component, u32)];
 
 /// A surface format.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Format {
+pub struct SurfaceFormat {
     /// Its number in RENDER_SURFACE_STATE.
     pub number: u32,
     /// The manual's name.
     pub name: &'static str,
-    /// What the channels' bits mean.
-    pub kind: Kind,
+    /// Data type of the channels.
+    pub channel_type: ChannelType,
     /// Channels.
     pub channels: Channels,
-    /// The generations whose typed reads convert it.
+    /// The generations that have typed reads of it.
     pub typed_read: Generations,
-    /// Do typed writes convert to it?
+    /// Whether typed writes support it.
     pub typed_write: bool,
 }
 
-impl Format {
-    /// The format of a number.
-    pub fn numbered(number: u32) -> Option<&'static Format> {
+impl SurfaceFormat {
+    /// The format with a number.
+    pub fn numbered(number: u32) -> Option<&'static SurfaceFormat> {
         FORMATS.binary_search_by_key(&number, |format| format.number).ok().map(|index| &FORMATS[index])
     }
 
@@ -71,9 +71,9 @@ impl Format {
         self.channels.iter().map(|(_, bits)| *bits as usize).sum::<usize>() / 8
     }
 
-    /// Are its values integers?
+    /// Whether its values are integers.
     pub fn is_integer(&self) -> bool {
-        matches!(self.kind, Kind::Uint | Kind::Sint)
+        matches!(self.channel_type, ChannelType::Uint | ChannelType::Sint)
     }
 }
 
@@ -125,94 +125,94 @@ const NO_WRITE: bool = false;
 const fn row(
     number: u32,
     name: &'static str,
-    kind: Kind,
+    channel_type: ChannelType,
     channels: Channels,
     typed_read: Generations,
     typed_write: bool,
-) -> Format {
-    Format { number, name, kind, channels, typed_read, typed_write }
+) -> SurfaceFormat {
+    SurfaceFormat { number, name, channel_type, channels, typed_read, typed_write }
 }
 
 /// All formats, by number.
 #[rustfmt::skip]
-pub const FORMATS: &[Format] = &[
-    row(0x000, "R32G32B32A32_FLOAT", Kind::Float, RGBA32, FROM9, WRITE),
-    row(0x001, "R32G32B32A32_SINT", Kind::Sint, RGBA32, FROM9, WRITE),
-    row(0x002, "R32G32B32A32_UINT", Kind::Uint, RGBA32, FROM9, WRITE),
-    row(0x006, "R32G32B32X32_FLOAT", Kind::Float, RGBX32, NONE, NO_WRITE),
-    row(0x040, "R32G32B32_FLOAT", Kind::Float, RGB32, NONE, NO_WRITE),
-    row(0x041, "R32G32B32_SINT", Kind::Sint, RGB32, NONE, NO_WRITE),
-    row(0x042, "R32G32B32_UINT", Kind::Uint, RGB32, NONE, NO_WRITE),
-    row(0x080, "R16G16B16A16_UNORM", Kind::Unorm, RGBA16, NONE, WRITE),
-    row(0x081, "R16G16B16A16_SNORM", Kind::Snorm, RGBA16, NONE, WRITE),
-    row(0x082, "R16G16B16A16_SINT", Kind::Sint, RGBA16, FROM9, WRITE),
-    row(0x083, "R16G16B16A16_UINT", Kind::Uint, RGBA16, FROM8, WRITE),
-    row(0x084, "R16G16B16A16_FLOAT", Kind::Float, RGBA16, FROM9, WRITE),
-    row(0x085, "R32G32_FLOAT", Kind::Float, RG32, FROM9, WRITE),
-    row(0x086, "R32G32_SINT", Kind::Sint, RG32, FROM9, WRITE),
-    row(0x087, "R32G32_UINT", Kind::Uint, RG32, FROM9, WRITE),
-    row(0x088, "R32_FLOAT_X8X24_TYPELESS", Kind::Float, R32X32, NONE, NO_WRITE),
-    row(0x08a, "L32A32_FLOAT", Kind::Float, LA32, NONE, NO_WRITE),
-    row(0x08e, "R16G16B16X16_UNORM", Kind::Unorm, RGBX16, NONE, NO_WRITE),
-    row(0x08f, "R16G16B16X16_FLOAT", Kind::Float, RGBX16, NONE, NO_WRITE),
-    row(0x0c0, "B8G8R8A8_UNORM", Kind::Unorm, BGRA8, NONE, WRITE),
-    row(0x0c1, "B8G8R8A8_UNORM_SRGB", Kind::Srgb, BGRA8, NONE, NO_WRITE),
-    row(0x0c2, "R10G10B10A2_UNORM", Kind::Unorm, RGB10A2, NONE, WRITE),
-    row(0x0c4, "R10G10B10A2_UINT", Kind::Uint, RGB10A2, NONE, WRITE),
-    row(0x0c7, "R8G8B8A8_UNORM", Kind::Unorm, RGBA8, NONE, WRITE),
-    row(0x0c8, "R8G8B8A8_UNORM_SRGB", Kind::Srgb, RGBA8, NONE, NO_WRITE),
-    row(0x0c9, "R8G8B8A8_SNORM", Kind::Snorm, RGBA8, NONE, WRITE),
-    row(0x0ca, "R8G8B8A8_SINT", Kind::Sint, RGBA8, FROM9, WRITE),
-    row(0x0cb, "R8G8B8A8_UINT", Kind::Uint, RGBA8, FROM8, WRITE),
-    row(0x0cc, "R16G16_UNORM", Kind::Unorm, RG16, NONE, WRITE),
-    row(0x0cd, "R16G16_SNORM", Kind::Snorm, RG16, NONE, WRITE),
-    row(0x0ce, "R16G16_SINT", Kind::Sint, RG16, FROM9, WRITE),
-    row(0x0cf, "R16G16_UINT", Kind::Uint, RG16, FROM8, WRITE),
-    row(0x0d0, "R16G16_FLOAT", Kind::Float, RG16, FROM9, WRITE),
-    row(0x0d1, "B10G10R10A2_UNORM", Kind::Unorm, BGR10A2, NONE, WRITE),
-    row(0x0d6, "R32_SINT", Kind::Sint, R32, FROM8, WRITE),
-    row(0x0d7, "R32_UINT", Kind::Uint, R32, FROM8, WRITE),
-    row(0x0d8, "R32_FLOAT", Kind::Float, R32, FROM8, WRITE),
-    row(0x0d9, "R24_UNORM_X8_TYPELESS", Kind::Unorm, R24X8, NONE, NO_WRITE),
-    row(0x0df, "L16A16_UNORM", Kind::Unorm, LA16, NONE, NO_WRITE),
-    row(0x0e3, "I32_FLOAT", Kind::Float, I32, NONE, NO_WRITE),
-    row(0x0e4, "L32_FLOAT", Kind::Float, L32, NONE, NO_WRITE),
-    row(0x0e5, "A32_FLOAT", Kind::Float, A32, NONE, NO_WRITE),
-    row(0x0e9, "B8G8R8X8_UNORM", Kind::Unorm, BGRX8, NONE, NO_WRITE),
-    row(0x0ea, "B8G8R8X8_UNORM_SRGB", Kind::Srgb, BGRX8, NONE, NO_WRITE),
-    row(0x0eb, "R8G8B8X8_UNORM", Kind::Unorm, RGBX8, NONE, NO_WRITE),
-    row(0x0ec, "R8G8B8X8_UNORM_SRGB", Kind::Srgb, RGBX8, NONE, NO_WRITE),
-    row(0x0ee, "B10G10R10X2_UNORM", Kind::Unorm, BGR10X2, NONE, NO_WRITE),
-    row(0x0f0, "L16A16_FLOAT", Kind::Float, LA16, NONE, NO_WRITE),
-    row(0x100, "B5G6R5_UNORM", Kind::Unorm, B5G6R5, NONE, WRITE),
-    row(0x101, "B5G6R5_UNORM_SRGB", Kind::Srgb, B5G6R5, NONE, NO_WRITE),
-    row(0x102, "B5G5R5A1_UNORM", Kind::Unorm, B5G5R5A1, NONE, WRITE),
-    row(0x103, "B5G5R5A1_UNORM_SRGB", Kind::Srgb, B5G5R5A1, NONE, NO_WRITE),
-    row(0x104, "B4G4R4A4_UNORM", Kind::Unorm, B4G4R4A4, NONE, WRITE),
-    row(0x105, "B4G4R4A4_UNORM_SRGB", Kind::Srgb, B4G4R4A4, NONE, NO_WRITE),
-    row(0x106, "R8G8_UNORM", Kind::Unorm, RG8, NONE, WRITE),
-    row(0x107, "R8G8_SNORM", Kind::Snorm, RG8, NONE, WRITE),
-    row(0x108, "R8G8_SINT", Kind::Sint, RG8, FROM9, WRITE),
-    row(0x109, "R8G8_UINT", Kind::Uint, RG8, FROM8, WRITE),
-    row(0x10a, "R16_UNORM", Kind::Unorm, R16, NONE, WRITE),
-    row(0x10b, "R16_SNORM", Kind::Snorm, R16, NONE, WRITE),
-    row(0x10c, "R16_SINT", Kind::Sint, R16, FROM9, WRITE),
-    row(0x10d, "R16_UINT", Kind::Uint, R16, FROM8, WRITE),
-    row(0x10e, "R16_FLOAT", Kind::Float, R16, FROM9, WRITE),
-    row(0x111, "I16_UNORM", Kind::Unorm, I16, NONE, NO_WRITE),
-    row(0x112, "L16_UNORM", Kind::Unorm, L16, NONE, NO_WRITE),
-    row(0x113, "A16_UNORM", Kind::Unorm, A16, NONE, NO_WRITE),
-    row(0x114, "L8A8_UNORM", Kind::Unorm, LA8, NONE, NO_WRITE),
-    row(0x115, "I16_FLOAT", Kind::Float, I16, NONE, NO_WRITE),
-    row(0x116, "L16_FLOAT", Kind::Float, L16, NONE, NO_WRITE),
-    row(0x117, "A16_FLOAT", Kind::Float, A16, NONE, NO_WRITE),
-    row(0x11a, "B5G5R5X1_UNORM", Kind::Unorm, B5G5R5X1, NONE, WRITE),
-    row(0x11b, "B5G5R5X1_UNORM_SRGB", Kind::Srgb, B5G5R5X1, NONE, NO_WRITE),
-    row(0x140, "R8_UNORM", Kind::Unorm, R8, NONE, WRITE),
-    row(0x141, "R8_SNORM", Kind::Snorm, R8, NONE, WRITE),
-    row(0x142, "R8_SINT", Kind::Sint, R8, FROM9, WRITE),
-    row(0x143, "R8_UINT", Kind::Uint, R8, FROM8, WRITE),
-    row(0x144, "A8_UNORM", Kind::Unorm, A8, NONE, WRITE),
-    row(0x145, "I8_UNORM", Kind::Unorm, I8, NONE, NO_WRITE),
-    row(0x146, "L8_UNORM", Kind::Unorm, L8, NONE, NO_WRITE),
+pub const FORMATS: &[SurfaceFormat] = &[
+    row(0x000, "R32G32B32A32_FLOAT", ChannelType::Float, RGBA32, FROM9, WRITE),
+    row(0x001, "R32G32B32A32_SINT", ChannelType::Sint, RGBA32, FROM9, WRITE),
+    row(0x002, "R32G32B32A32_UINT", ChannelType::Uint, RGBA32, FROM9, WRITE),
+    row(0x006, "R32G32B32X32_FLOAT", ChannelType::Float, RGBX32, NONE, NO_WRITE),
+    row(0x040, "R32G32B32_FLOAT", ChannelType::Float, RGB32, NONE, NO_WRITE),
+    row(0x041, "R32G32B32_SINT", ChannelType::Sint, RGB32, NONE, NO_WRITE),
+    row(0x042, "R32G32B32_UINT", ChannelType::Uint, RGB32, NONE, NO_WRITE),
+    row(0x080, "R16G16B16A16_UNORM", ChannelType::Unorm, RGBA16, NONE, WRITE),
+    row(0x081, "R16G16B16A16_SNORM", ChannelType::Snorm, RGBA16, NONE, WRITE),
+    row(0x082, "R16G16B16A16_SINT", ChannelType::Sint, RGBA16, FROM9, WRITE),
+    row(0x083, "R16G16B16A16_UINT", ChannelType::Uint, RGBA16, FROM8, WRITE),
+    row(0x084, "R16G16B16A16_FLOAT", ChannelType::Float, RGBA16, FROM9, WRITE),
+    row(0x085, "R32G32_FLOAT", ChannelType::Float, RG32, FROM9, WRITE),
+    row(0x086, "R32G32_SINT", ChannelType::Sint, RG32, FROM9, WRITE),
+    row(0x087, "R32G32_UINT", ChannelType::Uint, RG32, FROM9, WRITE),
+    row(0x088, "R32_FLOAT_X8X24_TYPELESS", ChannelType::Float, R32X32, NONE, NO_WRITE),
+    row(0x08a, "L32A32_FLOAT", ChannelType::Float, LA32, NONE, NO_WRITE),
+    row(0x08e, "R16G16B16X16_UNORM", ChannelType::Unorm, RGBX16, NONE, NO_WRITE),
+    row(0x08f, "R16G16B16X16_FLOAT", ChannelType::Float, RGBX16, NONE, NO_WRITE),
+    row(0x0c0, "B8G8R8A8_UNORM", ChannelType::Unorm, BGRA8, NONE, WRITE),
+    row(0x0c1, "B8G8R8A8_UNORM_SRGB", ChannelType::Srgb, BGRA8, NONE, NO_WRITE),
+    row(0x0c2, "R10G10B10A2_UNORM", ChannelType::Unorm, RGB10A2, NONE, WRITE),
+    row(0x0c4, "R10G10B10A2_UINT", ChannelType::Uint, RGB10A2, NONE, WRITE),
+    row(0x0c7, "R8G8B8A8_UNORM", ChannelType::Unorm, RGBA8, NONE, WRITE),
+    row(0x0c8, "R8G8B8A8_UNORM_SRGB", ChannelType::Srgb, RGBA8, NONE, NO_WRITE),
+    row(0x0c9, "R8G8B8A8_SNORM", ChannelType::Snorm, RGBA8, NONE, WRITE),
+    row(0x0ca, "R8G8B8A8_SINT", ChannelType::Sint, RGBA8, FROM9, WRITE),
+    row(0x0cb, "R8G8B8A8_UINT", ChannelType::Uint, RGBA8, FROM8, WRITE),
+    row(0x0cc, "R16G16_UNORM", ChannelType::Unorm, RG16, NONE, WRITE),
+    row(0x0cd, "R16G16_SNORM", ChannelType::Snorm, RG16, NONE, WRITE),
+    row(0x0ce, "R16G16_SINT", ChannelType::Sint, RG16, FROM9, WRITE),
+    row(0x0cf, "R16G16_UINT", ChannelType::Uint, RG16, FROM8, WRITE),
+    row(0x0d0, "R16G16_FLOAT", ChannelType::Float, RG16, FROM9, WRITE),
+    row(0x0d1, "B10G10R10A2_UNORM", ChannelType::Unorm, BGR10A2, NONE, WRITE),
+    row(0x0d6, "R32_SINT", ChannelType::Sint, R32, FROM8, WRITE),
+    row(0x0d7, "R32_UINT", ChannelType::Uint, R32, FROM8, WRITE),
+    row(0x0d8, "R32_FLOAT", ChannelType::Float, R32, FROM8, WRITE),
+    row(0x0d9, "R24_UNORM_X8_TYPELESS", ChannelType::Unorm, R24X8, NONE, NO_WRITE),
+    row(0x0df, "L16A16_UNORM", ChannelType::Unorm, LA16, NONE, NO_WRITE),
+    row(0x0e3, "I32_FLOAT", ChannelType::Float, I32, NONE, NO_WRITE),
+    row(0x0e4, "L32_FLOAT", ChannelType::Float, L32, NONE, NO_WRITE),
+    row(0x0e5, "A32_FLOAT", ChannelType::Float, A32, NONE, NO_WRITE),
+    row(0x0e9, "B8G8R8X8_UNORM", ChannelType::Unorm, BGRX8, NONE, NO_WRITE),
+    row(0x0ea, "B8G8R8X8_UNORM_SRGB", ChannelType::Srgb, BGRX8, NONE, NO_WRITE),
+    row(0x0eb, "R8G8B8X8_UNORM", ChannelType::Unorm, RGBX8, NONE, NO_WRITE),
+    row(0x0ec, "R8G8B8X8_UNORM_SRGB", ChannelType::Srgb, RGBX8, NONE, NO_WRITE),
+    row(0x0ee, "B10G10R10X2_UNORM", ChannelType::Unorm, BGR10X2, NONE, NO_WRITE),
+    row(0x0f0, "L16A16_FLOAT", ChannelType::Float, LA16, NONE, NO_WRITE),
+    row(0x100, "B5G6R5_UNORM", ChannelType::Unorm, B5G6R5, NONE, WRITE),
+    row(0x101, "B5G6R5_UNORM_SRGB", ChannelType::Srgb, B5G6R5, NONE, NO_WRITE),
+    row(0x102, "B5G5R5A1_UNORM", ChannelType::Unorm, B5G5R5A1, NONE, WRITE),
+    row(0x103, "B5G5R5A1_UNORM_SRGB", ChannelType::Srgb, B5G5R5A1, NONE, NO_WRITE),
+    row(0x104, "B4G4R4A4_UNORM", ChannelType::Unorm, B4G4R4A4, NONE, WRITE),
+    row(0x105, "B4G4R4A4_UNORM_SRGB", ChannelType::Srgb, B4G4R4A4, NONE, NO_WRITE),
+    row(0x106, "R8G8_UNORM", ChannelType::Unorm, RG8, NONE, WRITE),
+    row(0x107, "R8G8_SNORM", ChannelType::Snorm, RG8, NONE, WRITE),
+    row(0x108, "R8G8_SINT", ChannelType::Sint, RG8, FROM9, WRITE),
+    row(0x109, "R8G8_UINT", ChannelType::Uint, RG8, FROM8, WRITE),
+    row(0x10a, "R16_UNORM", ChannelType::Unorm, R16, NONE, WRITE),
+    row(0x10b, "R16_SNORM", ChannelType::Snorm, R16, NONE, WRITE),
+    row(0x10c, "R16_SINT", ChannelType::Sint, R16, FROM9, WRITE),
+    row(0x10d, "R16_UINT", ChannelType::Uint, R16, FROM8, WRITE),
+    row(0x10e, "R16_FLOAT", ChannelType::Float, R16, FROM9, WRITE),
+    row(0x111, "I16_UNORM", ChannelType::Unorm, I16, NONE, NO_WRITE),
+    row(0x112, "L16_UNORM", ChannelType::Unorm, L16, NONE, NO_WRITE),
+    row(0x113, "A16_UNORM", ChannelType::Unorm, A16, NONE, NO_WRITE),
+    row(0x114, "L8A8_UNORM", ChannelType::Unorm, LA8, NONE, NO_WRITE),
+    row(0x115, "I16_FLOAT", ChannelType::Float, I16, NONE, NO_WRITE),
+    row(0x116, "L16_FLOAT", ChannelType::Float, L16, NONE, NO_WRITE),
+    row(0x117, "A16_FLOAT", ChannelType::Float, A16, NONE, NO_WRITE),
+    row(0x11a, "B5G5R5X1_UNORM", ChannelType::Unorm, B5G5R5X1, NONE, WRITE),
+    row(0x11b, "B5G5R5X1_UNORM_SRGB", ChannelType::Srgb, B5G5R5X1, NONE, NO_WRITE),
+    row(0x140, "R8_UNORM", ChannelType::Unorm, R8, NONE, WRITE),
+    row(0x141, "R8_SNORM", ChannelType::Snorm, R8, NONE, WRITE),
+    row(0x142, "R8_SINT", ChannelType::Sint, R8, FROM9, WRITE),
+    row(0x143, "R8_UINT", ChannelType::Uint, R8, FROM8, WRITE),
+    row(0x144, "A8_UNORM", ChannelType::Unorm, A8, NONE, WRITE),
+    row(0x145, "I8_UNORM", ChannelType::Unorm, I8, NONE, NO_WRITE),
+    row(0x146, "L8_UNORM", ChannelType::Unorm, L8, NONE, NO_WRITE),
 ];

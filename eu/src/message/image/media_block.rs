@@ -1,22 +1,22 @@
 //! Media block reads and writes: rectangles of bytes of a two-dimensional surface.
 //!
 //! Skylake manual, Volume 7 "3D-Media-GPGPU", "Media Block Read/Write", Volume 2d, `MH_MBR`, `MH_MBW`;
-//! cross-checked with what Intel's compiler makes of block reads of images.
+//! cross-checked with the code of Intel's compiler for block reads of images.
 //!
-//! The header has the position in bytes and rows and the size; the surface's Width counts dwords. Rows in the
-//! registers are at a distance of the next power of two of their bytes, at least four. Reads outside of the
-//! surface repeat the dword or row at its edge, writes are dropped. The execution mask does not count.
+//! The header has the position in bytes and rows, and the size; the surface's Width counts dwords. The stride
+//! of rows in registers is their size rounded up to a power of two, at least four bytes. Reads out of bounds
+//! repeat the dword or row at the surface's edge, writes are dropped. The execution mask is ignored.
 
 use super::super::Call;
 use super::bits;
-use super::surface::Shape;
+use super::surface::SurfaceType;
 use crate::dispatch::GRF_SIZE;
 use crate::fault::Fault;
 
-/// What the descriptor says of interlaced surfaces.
+/// The descriptor's override of interlacing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowOverride {
-    /// The surface state counts.
+    /// None: that of the surface state applies.
     None,
     /// Whole frames.
     Frames,
@@ -29,14 +29,14 @@ pub enum RowOverride {
 pub struct MediaBlock {
     /// Binding table index.
     pub surface: u8,
-    /// Direction.
+    /// Whether it is a write.
     pub write: bool,
     /// Interlacing.
     pub rows: RowOverride,
 }
 
-/// Registers that a block can fill.
-const MOST_REGISTERS: usize = 8;
+/// Maximum number of registers of a block.
+const MAX_REGISTERS: usize = 8;
 
 /// Reads or writes a block.
 pub fn transfer(call: &mut Call<'_, '_>, message: &MediaBlock) -> Result<(), Fault> {
@@ -45,7 +45,7 @@ pub fn transfer(call: &mut Call<'_, '_>, message: &MediaBlock) -> Result<(), Fau
     if message.rows == RowOverride::Fields || message.rows == RowOverride::None && stride != 0 {
         return Err(Fault::unsupported("media block messages on fields of frames"));
     }
-    if !matches!(image.shape, Shape::Two | Shape::Null) {
+    if !matches!(image.ty, SurfaceType::TwoDimensional | SurfaceType::Null) {
         return Err(Fault::illegal("a media block message needs a two-dimensional surface"));
     }
     let (x, y) = (call.header(0)? as i32, call.header(1)? as i32);
@@ -56,7 +56,7 @@ pub fn transfer(call: &mut Call<'_, '_>, message: &MediaBlock) -> Result<(), Fau
     }
     let pitch = width.next_power_of_two().max(4);
     let registers = (pitch * height).div_ceil(GRF_SIZE);
-    if registers > MOST_REGISTERS {
+    if registers > MAX_REGISTERS {
         return Err(Fault::illegal(format!("a media block of {width} bytes x {height} rows")));
     }
     if call.context.strict && (x & 3 != 0 || width & 3 != 0) && message.write {
@@ -78,7 +78,7 @@ pub fn transfer(call: &mut Call<'_, '_>, message: &MediaBlock) -> Result<(), Fau
                 }
                 continue;
             }
-            let value = if image.shape == Shape::Null {
+            let value = if image.ty == SurfaceType::Null {
                 0
             } else {
                 let dword = (byte >> 2).clamp(0, columns - 1);

@@ -2,7 +2,7 @@
 //!
 //! | file | |
 //! | --- | --- |
-//! | `surface.rs` | RENDER_SURFACE_STATE, and where a texel is |
+//! | `surface.rs` | RENDER_SURFACE_STATE, and addresses of texels |
 //! | `tiling.rs` | the order of bytes in a tiled surface |
 //! | `format.rs`, `convert.rs` | surface formats, and their values in registers |
 //! | `typed.rs` | typed reads, writes and atomics of the data port |
@@ -26,7 +26,7 @@ mod typed;
 pub use format::FORMATS;
 pub use media_block::{MediaBlock, RowOverride, transfer as media_block};
 pub use sampler::{Sample, SampleKind, sample};
-pub use typed::{Slots, Typed, TypedAtomic, access as typed, atomic as typed_atomic};
+pub use typed::{SlotGroup, Typed, TypedAtomic, access as typed, atomic as typed_atomic};
 
 use super::Call;
 use super::port::SurfaceLayout;
@@ -35,17 +35,18 @@ use crate::fault::Fault;
 use crate::memory::{AddressSpace, Cursor};
 use gencl_isa::Generation;
 
-/// The four channels of a texel as the registers hold them: red, green, blue, alpha, each the bits of a float
-/// or an integer.
+/// The four channels of a texel in registers: red, green, blue, alpha, each the bits of a float or an
+/// integer.
 pub type Texel = [u32; 4];
 
-/// `RENDER_SURFACE_STATE`: most dwords.
+/// Maximum size of `RENDER_SURFACE_STATE` in dwords.
 const SURFACE_STATE_DWORDS: usize = 16;
 
 /// The dwords of a surface state.
 pub(super) type SurfaceState = [u32; SURFACE_STATE_DWORDS];
 
-/// The surface state that a binding table index means in a launch.
+/// Reads the surface state of a binding table index of a launch; dwords that the generation does not have are
+/// 0.
 pub(super) fn read_surface_state(
     launch: &Launch,
     generation: Generation,
@@ -63,7 +64,7 @@ pub(super) fn read_surface_state(
 }
 
 impl Call<'_, '_> {
-    /// The surface state that a binding table index means; dwords that the generation does not have are 0.
+    /// Reads the surface state of a binding table index; dwords that the generation does not have are 0.
     pub(super) fn surface_state(&mut self, index: u8) -> Result<SurfaceState, Fault> {
         let (launch, generation) = (self.context.launch, self.context.device.generation);
         read_surface_state(launch, generation, self.context.memory, &mut self.context.state_cursor, index)

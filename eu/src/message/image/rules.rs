@@ -1,17 +1,16 @@
-//! What differs between generations.
+//! Differences of images between generations.
 
 use gencl_isa::Generation;
 
-/// How the surfaces and messages of a generation differ from those of others.
+/// The rules of surfaces and messages in a generation.
 #[derive(Debug)]
 pub struct Rules {
     generation: Generation,
-    /// Array slices of one-dimensional surfaces follow each other at a distance in texels and all levels lie
-    /// in one row (Skylake, Volume 5, "1D Surfaces"); otherwise they are two-dimensional surfaces of height
-    /// 1.
+    /// One-dimensional surfaces have all levels in one row, and QPitch is a distance in texels (Skylake,
+    /// Volume 5, "1D Surfaces"); otherwise they are laid out as two-dimensional surfaces of height 1.
     pub one_dimensional_rows: bool,
-    /// The slices of a three-dimensional surface are at a distance of QPitch as those of an array are
-    /// (Skylake); otherwise each level arranges its own (Broadwell, Volume 5, "3D Surfaces").
+    /// The slices of a three-dimensional surface are at a distance of QPitch, as those of an array (Skylake);
+    /// otherwise each level has its own arrangement (Broadwell, Volume 5, "3D Surfaces").
     pub slices_at_qpitch: bool,
     /// `ld` takes its level of detail after the second coordinate, not after the first.
     pub load_level_third: bool,

@@ -4,9 +4,9 @@
 //! `MSD_SAMPLER`; parameters cross-checked with Mesa's `brw_lower_logical_sends.cpp` and what Intel's
 //! compiler emits.
 //!
-//! Payload: header if there is one, then the parameters, each a dword for each channel. Parameters that are
-//! missing at the end are 0. Response: red, green, blue, alpha, each in registers of its own; as many as the
-//! response length has place for, without those that the header's write mask leaves out.
+//! Payload: optional header, then the parameters, each a dword per channel. Parameters that are missing at
+//! the end are 0. Response: red, green, blue, alpha, each in separate registers; as many as fit in the
+//! response length, without those that the header's write mask disables.
 
 use super::super::Call;
 use super::super::scattered::lanes;
@@ -14,7 +14,7 @@ use super::Texel;
 use super::filter::{self, Filter, Tap};
 use super::rules::Rules;
 use super::sampler_state::{LevelFilter, SamplerState};
-use super::surface::{Shape, Surface};
+use super::surface::{Surface, SurfaceType};
 use crate::dispatch::{GRF_SIZE, Rounding};
 use crate::fault::Fault;
 use crate::file;
@@ -27,35 +27,35 @@ pub struct Sample {
     pub surface: u8,
     /// Index of the sampler state.
     pub sampler: u8,
-    /// What is asked for.
+    /// The operation.
     pub kind: SampleKind,
     /// Channels of the message: 8 or 16.
     pub simd: usize,
-    /// The response has 16 bits for each value.
+    /// The response has 16 bits per value.
     pub half: bool,
 }
 
-/// What a message asks for.
+/// The operation of a message to the sampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SampleKind {
-    /// `sample`: filtered; the level of detail from neighbouring channels.
+    /// `sample`: filtered, with the level of detail derived from neighbouring channels.
     Sample,
-    /// `sample_b`: the same with a bias.
+    /// `sample_b`: as `sample`, with a bias of the level of detail.
     Bias,
     /// `sample_l`: filtered, with a level of detail.
     Level,
     /// `sample_lz`: filtered, level 0.
     LevelZero,
-    /// `ld`: a texel, not filtered.
+    /// `ld`: a texel, unfiltered.
     Load,
-    /// `ld_lz`: the same of level 0.
+    /// `ld_lz`: a texel of level 0, unfiltered.
     LoadLevelZero,
     /// `resinfo`: sizes.
     ResourceInfo,
 }
 
 impl SampleKind {
-    /// The kind of a message type of the descriptor; `None` for those that are not simulated.
+    /// Decodes the message type of the descriptor; `None` for those that are not simulated.
     pub fn of_type(number: u32) -> Option<SampleKind> {
         Some(match number {
             0 => SampleKind::Sample,
@@ -69,7 +69,7 @@ impl SampleKind {
         })
     }
 
-    /// The parameters in the order of the payload.
+    /// The parameters, in the order of the payload.
     fn parameters(self, rules: &Rules) -> &'static [Parameter] {
         use Parameter::{Level, R, U, V};
         match self {
@@ -81,7 +81,7 @@ impl SampleKind {
         }
     }
 
-    /// Has a generation this message?
+    /// Whether a generation has this message.
     fn exists(self, rules: &Rules) -> bool {
         rules.level_zero_messages || !matches!(self, SampleKind::LevelZero | SampleKind::LoadLevelZero)
     }
@@ -99,24 +99,24 @@ enum Parameter {
 
 /// The parameters of one channel.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct SampleCoordinates {
     /// U, V, R: floats, or integers for `ld`.
     coordinates: [u32; 3],
     level: u32,
 }
 
-/// What a message needs for all its channels.
+/// The parts of a message that are the same for all channels.
 struct Sampling {
     image: Surface,
     state: Option<SamplerState>,
     kind: SampleKind,
-    /// Texels that coordinates are moved by.
-    moved: [i32; 3],
+    /// Offsets of coordinates in texels.
+    offsets: [i32; 3],
 }
 
-/// Most channels of a message.
+/// Maximum number of channels of a message.
 const MAX_SIMD: usize = 16;
-/// Levels of detail are in units of this part.
+/// Subdivisions of a level of detail.
 const LEVEL_PARTS: i64 = 256;
 
 /// Performs a message for all enabled channels.
@@ -134,38 +134,38 @@ pub fn sample(call: &mut Call<'_, '_>, message: &Sample) -> Result<(), Fault> {
     if let Some(state) = &state {
         check(&image, state, kind, call.context.strict)?;
     }
-    let control = if call.shape.header { call.header(2)? } else { 0 };
-    // U, V, R in four bits each, from bit 11 down.
-    let moved = [8, 4, 0].map(|first| (control >> first << 28) as i32 >> 28);
+    let control = if call.lengths.header { call.header(2)? } else { 0 };
+    // Offsets of U, V, R in four bits each, from bit 11 down.
+    let offsets = [8, 4, 0].map(|first| (control >> first << 28) as i32 >> 28);
     let per_parameter = simd * 4 / GRF_SIZE;
     let per_channel = if half { 1 } else { per_parameter };
-    let wanted = (0..4).filter(|channel| control >> (12 + channel) & 1 == 0);
-    let wanted: Vec<usize> = wanted.take(call.shape.response_length / per_channel).collect();
-    let response = call.response(wanted.len() * per_channel)?;
-    let given = (call.shape.length + call.shape.second_length - call.first()) / per_parameter;
+    let channels = (0..4).filter(|channel| control >> (12 + channel) & 1 == 0);
+    let channels: Vec<usize> = channels.take(call.lengths.response_length / per_channel).collect();
+    let response = call.response(channels.len() * per_channel)?;
+    let count = (call.lengths.length + call.lengths.second_length - call.first()) / per_parameter;
     let parameters = kind.parameters(rules);
-    if given == 0 || given > parameters.len() + 1 {
-        return Err(Fault::illegal(format!("{given} parameters in a message to the sampler")));
+    if count == 0 || count > parameters.len() + 1 {
+        return Err(Fault::illegal(format!("{count} parameters in a message to the sampler")));
     }
     let mask = call.channels(simd)?;
-    let sampling = Sampling { image, state, kind, moved };
-    // The response may lie in the payload's registers.
-    let mut places = [Place::default(); MAX_SIMD];
-    for (index, parameter) in parameters.iter().take(given).enumerate() {
+    let sampling = Sampling { image, state, kind, offsets };
+    // Read first, as the response may overlap the payload.
+    let mut coordinates = [SampleCoordinates::default(); MAX_SIMD];
+    for (index, parameter) in parameters.iter().take(count).enumerate() {
         let at = call.payload_range(call.first() + index * per_parameter, per_parameter)?;
         for lane in lanes(mask) {
             let value = file::dword(&call.thread.file, at + lane * 4);
             match parameter {
-                Parameter::U => places[lane].coordinates[0] = value,
-                Parameter::V => places[lane].coordinates[1] = value,
-                Parameter::R => places[lane].coordinates[2] = value,
-                Parameter::Level => places[lane].level = value,
+                Parameter::U => coordinates[lane].coordinates[0] = value,
+                Parameter::V => coordinates[lane].coordinates[1] = value,
+                Parameter::R => coordinates[lane].coordinates[2] = value,
+                Parameter::Level => coordinates[lane].level = value,
             }
         }
     }
     for lane in lanes(mask) {
-        let texel = sampling.texel(call, places[lane]).map_err(|fault| fault.in_lane(lane as u32))?;
-        for (index, channel) in wanted.iter().enumerate() {
+        let texel = sampling.texel(call, coordinates[lane]).map_err(|fault| fault.in_lane(lane as u32))?;
+        for (index, channel) in channels.iter().enumerate() {
             let at = response + index * per_channel * GRF_SIZE;
             let value = texel[*channel];
             if half {
@@ -184,9 +184,9 @@ pub fn sample(call: &mut Call<'_, '_>, message: &Sample) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What a sampler and a surface must be for each other.
+/// Checks that a sampler can be used with a surface.
 fn check(image: &Surface, state: &SamplerState, kind: SampleKind, strict: bool) -> Result<(), Fault> {
-    if image.shape == Shape::Buffer {
+    if image.ty == SurfaceType::Buffer {
         return Err(Fault::illegal("a buffer surface is sampled"));
     }
     let linear = state.smaller == Filter::Linear || state.larger == Filter::Linear;
@@ -201,7 +201,7 @@ fn check(image: &Surface, state: &SamplerState, kind: SampleKind, strict: bool) 
     Ok(())
 }
 
-/// A value and weights: what the linear filter adds up.
+/// Adds a weighted texel to a sum.
 fn weigh(sum: &mut [f64; 4], texel: Texel, weight: f64) {
     for (sum, value) in sum.iter_mut().zip(texel) {
         *sum += f64::from(f32::from_bits(value)) * weight;
@@ -213,19 +213,19 @@ fn round(values: [f64; 4]) -> Texel {
 }
 
 impl Sampling {
-    /// What a channel's registers get.
-    fn texel(&self, call: &mut Call<'_, '_>, place: Place) -> Result<Texel, Fault> {
-        if self.image.shape == Shape::Null {
+    /// The result of one channel.
+    fn texel(&self, call: &mut Call<'_, '_>, at: SampleCoordinates) -> Result<Texel, Fault> {
+        if self.image.ty == SurfaceType::Null {
             return Ok([0; 4]);
         }
         match (self.kind, &self.state) {
-            (SampleKind::ResourceInfo, _) => Ok(self.sizes(place.level)),
-            (_, Some(state)) => Ok(self.image.select(self.filtered(call, state, place)?)),
-            (_, None) => Ok(self.image.select(self.loaded(call, place)?)),
+            (SampleKind::ResourceInfo, _) => Ok(self.sizes(at.level)),
+            (_, Some(state)) => Ok(self.image.select(self.filtered(call, state, at)?)),
+            (_, None) => Ok(self.image.select(self.loaded(call, at)?)),
         }
     }
 
-    /// `resinfo`: width, height, depth or slices, number of levels. All but the last are 0 for a level that
+    /// `resinfo`: width, height, depth or slices, number of levels; all but the last are 0 for a level that
     /// does not exist.
     fn sizes(&self, level: u32) -> Texel {
         let image = &self.image;
@@ -235,22 +235,22 @@ impl Sampling {
         }
         let [width, height, depth] = image.level_size(image.first_level + level);
         let slices = if image.array { depth } else { 0 };
-        match image.shape {
-            Shape::One => [width, slices, 0, levels],
-            Shape::Two => [width, height, slices, levels],
-            Shape::Three => [width, height, depth, levels],
-            Shape::Buffer | Shape::Null => [width, 0, 0, 0],
+        match image.ty {
+            SurfaceType::OneDimensional => [width, slices, 0, levels],
+            SurfaceType::TwoDimensional => [width, height, slices, levels],
+            SurfaceType::ThreeDimensional => [width, height, depth, levels],
+            SurfaceType::Buffer | SurfaceType::Null => [width, 0, 0, 0],
         }
     }
 
-    /// `ld`: the texel of integer coordinates; outside of the surface the channels that the format has are 0.
-    fn loaded(&self, call: &mut Call<'_, '_>, place: Place) -> Result<Texel, Fault> {
+    /// `ld`: the texel at integer coordinates; out of bounds, the channels that the format has are 0.
+    fn loaded(&self, call: &mut Call<'_, '_>, at: SampleCoordinates) -> Result<Texel, Fault> {
         let image = &self.image;
-        let mut coordinates = place.coordinates;
-        for (coordinate, moved) in coordinates.iter_mut().zip(self.moved).take(image.dimensions()) {
-            *coordinate = coordinate.wrapping_add_signed(moved);
+        let mut coordinates = at.coordinates;
+        for (coordinate, offset) in coordinates.iter_mut().zip(self.offsets).take(image.dimensions()) {
+            *coordinate = coordinate.wrapping_add_signed(offset);
         }
-        let address = match place.level {
+        let address = match at.level {
             level if level <= image.last_level => image.texel(image.first_level + level, coordinates),
             _ => None,
         };
@@ -261,17 +261,22 @@ impl Sampling {
     }
 
     /// A filtered value.
-    fn filtered(&self, call: &mut Call<'_, '_>, state: &SamplerState, place: Place) -> Result<Texel, Fault> {
-        let given = match self.kind {
-            SampleKind::Level => f32::from_bits(place.level),
+    fn filtered(
+        &self,
+        call: &mut Call<'_, '_>,
+        state: &SamplerState,
+        at: SampleCoordinates,
+    ) -> Result<Texel, Fault> {
+        let requested = match self.kind {
+            SampleKind::Level => f32::from_bits(at.level),
             _ => 0.0,
         };
         let [lowest, highest] = state.level_limits.map(i64::from);
-        let parts = (f64::from(given) * LEVEL_PARTS as f64).floor() as i64 + i64::from(state.level_bias);
+        let parts = (f64::from(requested) * LEVEL_PARTS as f64).floor() as i64 + i64::from(state.level_bias);
         let lowest = lowest.max(i64::from(self.image.minimum_level));
         let level = parts.max(lowest).min(highest.max(lowest));
         let smaller = level > 0;
-        let coordinates = place.coordinates.map(f32::from_bits);
+        let coordinates = at.coordinates.map(f32::from_bits);
         let last = i64::from(self.image.last_level);
         let at = |level: i64| level.clamp(0, last) as u32;
         match state.levels {
@@ -313,10 +318,10 @@ impl Sampling {
         let level = image.first_level + level;
         let size = image.level_size(level);
         let dimensions = image.dimensions();
-        // A dimension that the surface does not have: its only texel.
+        // The only texel in a dimension that the surface does not have.
         let mut taps: [[Tap; 2]; 3] = [[(Some(0), 256), (None, 0)]; 3];
         for n in 0..dimensions {
-            taps[n] = state.axes(smaller)[n].taps(filter, coordinates[n], size[n], self.moved[n]);
+            taps[n] = state.axes(smaller)[n].taps(filter, coordinates[n], size[n], self.offsets[n]);
         }
         if image.array && dimensions < 3 {
             taps[2][0].0 = Some(filter::slice(coordinates[dimensions], size[2]));
@@ -328,7 +333,7 @@ impl Sampling {
         for corner in 0..8 {
             let chosen: [Tap; 3] = std::array::from_fn(|axis| taps[axis][corner >> axis & 1]);
             let weight = chosen.iter().map(|(_, weight)| f64::from(*weight) / 256.0).product::<f64>();
-            // A texel without weight is not read: infinities next to it do not count.
+            // A texel with weight 0 is skipped, as it may be infinite.
             if weight > 0.0 {
                 let texel = self.tap(call, state, level, chosen.map(|(texel, _)| texel))?;
                 weigh(&mut sum, texel, weight);
@@ -337,7 +342,7 @@ impl Sampling {
         Ok(round(sum))
     }
 
-    /// A texel, or the border's colour in the channels that the format has.
+    /// A texel, or the border colour in the channels that the format has.
     fn tap(
         &self,
         call: &mut Call<'_, '_>,

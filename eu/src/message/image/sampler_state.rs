@@ -8,27 +8,27 @@ use super::filter::{AddressMode, Axis, Filter};
 use super::{Texel, bits};
 use crate::fault::Fault;
 
-/// What lies between two levels of detail.
+/// The filter between levels of detail ("Mip Mode Filter").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LevelFilter {
-    /// The first level is all there is.
+    /// Only the first level is used.
     None,
-    /// The nearer one.
+    /// The nearest level.
     Nearest,
-    /// A mixture.
+    /// Interpolates between two levels.
     Linear,
 }
 
 /// A sampler.
 #[derive(Clone, Debug)]
 pub struct SamplerState {
-    /// Filter of images that are made smaller.
+    /// Minification filter.
     pub smaller: Filter,
-    /// Filter of images that are made larger.
+    /// Magnification filter.
     pub larger: Filter,
     /// Filter between levels.
     pub levels: LevelFilter,
-    /// How each coordinate is treated, by those filters.
+    /// The axes U, V, R, with the rounding of each filter.
     smaller_axes: [Axis; 3],
     larger_axes: [Axis; 3],
     /// Limits of the level of detail, in units of 1/256.
@@ -45,7 +45,7 @@ impl SamplerState {
         if smaller { &self.smaller_axes } else { &self.larger_axes }
     }
 
-    /// What four dwords say.
+    /// Decodes a sampler state.
     ///
     /// # Errors
     /// Filters and address modes that are not simulated.
@@ -92,19 +92,19 @@ impl SamplerState {
 }
 
 impl Call<'_, '_> {
-    /// The state of a sampler: of the table that a header names, else of the launch's.
+    /// Reads the state of a sampler, from the table that the header points to, else from the launch's.
     pub(super) fn sampler_state(&mut self, index: u8) -> Result<SamplerState, Fault> {
-        let table = if self.shape.header { self.header(3)? } else { self.context.launch.samplers } & !0x1f;
+        let table = if self.lengths.header { self.header(3)? } else { self.context.launch.samplers } & !0x1f;
         let offset = u64::from(table) + u64::from(index) * 16;
         SamplerState::decode(self.dynamic_state(offset)?)
     }
 
-    /// A border colour: four floats, or integers for formats of integers.
+    /// Reads a border colour: four floats, or integers for integer formats.
     pub(super) fn border_colour(&mut self, offset: u32) -> Result<Texel, Fault> {
         self.dynamic_state(u64::from(offset))
     }
 
-    /// Four dwords at an offset from the Dynamic State Base Address.
+    /// Reads four dwords at an offset from the Dynamic State Base Address.
     fn dynamic_state(&mut self, offset: u64) -> Result<[u32; 4], Fault> {
         let address = self.context.launch.bases.dynamic.wrapping_add(offset);
         let mut bytes = [0; 16];

@@ -1,74 +1,74 @@
-//! `RENDER_SURFACE_STATE`, and where a texel is in memory.
+//! `RENDER_SURFACE_STATE`, and addresses of texels.
 //!
 //! Fields: Skylake manual, Volume 2d "Command Reference: Structures"; the same bits in Mesa's `gen8.xml` and
 //! `gen9.xml`. Layout of levels and slices: Volume 5 "Memory Views", "Surface Layout and Tiling", and Mesa's
 //! `isl.c`.
 
 use super::bits;
-use super::format::Format;
+use super::format::SurfaceFormat;
 use super::rules::Rules;
 use super::tiling::Tiling;
 use super::{SURFACE_STATE_DWORDS, Texel};
 use crate::fault::Fault;
 
-/// Type of a surface.
+/// Surface type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum SurfaceType {
     /// One dimension.
-    One,
+    OneDimensional,
     /// Two dimensions.
-    Two,
+    TwoDimensional,
     /// Three dimensions.
-    Three,
-    /// Texels one after the other.
+    ThreeDimensional,
+    /// A linear array of texels.
     Buffer,
-    /// Reads 0, writes nowhere.
+    /// Null surface: reads are 0, writes are dropped.
     Null,
 }
 
-/// How levels and slices are arranged.
+/// The layout of levels and slices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Arrangement {
     /// All levels in a row, slices at a distance of QPitch texels.
     Row,
-    /// Level 1 below level 0, the others right of level 1; slices at a distance of QPitch rows.
+    /// Level 1 below level 0, the others to the right of level 1; slices at a distance of QPitch rows.
     Plane,
-    /// Each level has its slices, twice as many in a row as the level before.
+    /// Each level has its own slices, twice as many per row as the level before.
     Stack,
 }
 
-/// A surface, as far as accesses to its texels need it.
+/// A decoded surface state.
 #[derive(Debug)]
 pub struct Surface {
-    /// Type.
-    pub shape: Shape,
-    /// Is it an array?
+    /// Surface type.
+    pub ty: SurfaceType,
+    /// Whether it is an array.
     pub array: bool,
     /// Format.
-    pub format: &'static Format,
+    pub format: &'static SurfaceFormat,
     /// Texels of level 0: width, height, depth or slices of an array.
     pub size: [u32; 3],
-    /// Levels of detail behind `first_level` that the sampler may access.
+    /// Number of levels of detail after `first_level` that the sampler may access.
     pub last_level: u32,
-    /// The level that the sampler takes for its level 0.
+    /// The level that is the sampler's level 0.
     pub first_level: u32,
     /// Smallest level of detail, in units of 1/256.
     pub minimum_level: u32,
-    /// Where the shader's channels come from: 0 and 1 for constants, 4 to 7 for red to alpha.
+    /// Shader Channel Select of each channel: 0 and 1 for constants, 4 to 7 for red to alpha.
     select: [u32; 4],
     tiling: Tiling,
     arrangement: Arrangement,
     pitch: u64,
     qpitch: u64,
     base: u64,
-    /// Texels that everything is moved by.
+    /// X Offset and Y Offset, in texels.
     offset: [u64; 2],
     first_slice: u32,
     /// Alignment of levels, in texels.
     alignment: [u64; 2],
 }
 
-/// Alignment in texels that a field of two bits means.
+/// Decodes an alignment field of two bits, in texels.
 fn alignment(code: u32) -> u64 {
     match code {
         2 => 8,
@@ -77,13 +77,13 @@ fn alignment(code: u32) -> u64 {
     }
 }
 
-/// Size of a level.
+/// The size of a level of detail in one dimension.
 fn minify(size: u32, level: u32) -> u32 {
     size.checked_shr(level).unwrap_or(0).max(1)
 }
 
 impl Surface {
-    /// What a surface state says.
+    /// Decodes a surface state.
     ///
     /// # Errors
     /// Types, formats and tilings that are not simulated; in strict mode what the manual forbids.
@@ -95,12 +95,12 @@ impl Surface {
         let number = bits(state, 18, 27);
         let (width, height, depth) = (bits(state, 64, 77), bits(state, 80, 93), bits(state, 117, 127));
         let array = bits(state, 28, 28) != 0;
-        let shape = match bits(state, 29, 31) {
-            0 => Shape::One,
-            1 => Shape::Two,
-            2 => Shape::Three,
-            4 => Shape::Buffer,
-            7 => Shape::Null,
+        let ty = match bits(state, 29, 31) {
+            0 => SurfaceType::OneDimensional,
+            1 => SurfaceType::TwoDimensional,
+            2 => SurfaceType::ThreeDimensional,
+            4 => SurfaceType::Buffer,
+            7 => SurfaceType::Null,
             other => return Err(Fault::unsupported(format!("typed access to a surface of type {other}"))),
         };
         let tiling = match bits(state, 12, 13) {
@@ -112,29 +112,29 @@ impl Surface {
         if bits(state, 178, 179) != 0 {
             return Err(Fault::unsupported("a surface with Yf or Ys tiling"));
         }
-        if shape != Shape::Null && bits(state, 131, 133) != 0 {
+        if ty != SurfaceType::Null && bits(state, 131, 133) != 0 {
             return Err(Fault::unsupported("a multisampled surface"));
         }
-        if shape != Shape::Null && bits(state, 192, 194) != 0 {
+        if ty != SurfaceType::Null && bits(state, 192, 194) != 0 {
             return Err(Fault::unsupported("a surface with an auxiliary surface"));
         }
-        let Some(format) = Format::numbered(number) else {
+        let Some(format) = SurfaceFormat::numbered(number) else {
             return Err(Fault::unsupported(format!("surface format {number:#x}")));
         };
-        let size = match shape {
+        let size = match ty {
             // Width has 7 bits of the number of entries, Height 14, Depth 6.
-            Shape::Buffer => [(width & 0x7f | height << 7 | depth << 21) + 1, 1, 1],
-            Shape::Null => [0; 3],
+            SurfaceType::Buffer => [(width & 0x7f | height << 7 | depth << 21) + 1, 1, 1],
+            SurfaceType::Null => [0; 3],
             _ => [width + 1, height + 1, depth + 1],
         };
-        let arrangement = match shape {
-            Shape::Buffer => Arrangement::Row,
-            Shape::One if rules.one_dimensional_rows => Arrangement::Row,
-            Shape::Three if !rules.slices_at_qpitch => Arrangement::Stack,
+        let arrangement = match ty {
+            SurfaceType::Buffer => Arrangement::Row,
+            SurfaceType::OneDimensional if rules.one_dimensional_rows => Arrangement::Row,
+            SurfaceType::ThreeDimensional if !rules.slices_at_qpitch => Arrangement::Stack,
             _ => Arrangement::Plane,
         };
         let surface = Surface {
-            shape,
+            ty,
             array,
             format,
             size,
@@ -157,10 +157,10 @@ impl Surface {
         Ok(surface)
     }
 
-    /// Restrictions of the manual.
+    /// Checks restrictions of the manual.
     fn check(&self) -> Result<(), Fault> {
         let bytes = self.format.bytes() as u64;
-        if self.shape == Shape::Buffer {
+        if self.ty == SurfaceType::Buffer {
             if self.tiling != Tiling::Linear || self.pitch < bytes {
                 return Err(Fault::illegal(
                     "a buffer surface that is tiled, or whose pitch is less than an entry",
@@ -168,7 +168,7 @@ impl Surface {
             }
             return Ok(());
         }
-        if self.shape == Shape::Null {
+        if self.ty == SurfaceType::Null {
             return Ok(());
         }
         if !self.pitch.is_multiple_of(self.tiling.width()) {
@@ -179,43 +179,42 @@ impl Surface {
         }
         if self.tiling != Tiling::Linear && (bytes == 12 || !self.base.is_multiple_of(4096)) {
             return Err(Fault::illegal(
-                "a tiled surface with texels of 12 bytes or not at a page's beginning",
+                "a tiled surface with texels of 12 bytes, or whose base is not page aligned",
             ));
         }
         if self.arrangement == Arrangement::Row && self.tiling != Tiling::Linear {
             return Err(Fault::illegal("a tiled one-dimensional surface"));
         }
         if self.last_level > 14 || self.size.iter().any(|s| *s > 16384) {
-            return Err(Fault::illegal("a surface beyond the largest size"));
+            return Err(Fault::illegal("a surface that exceeds the maximum size"));
         }
         Ok(())
     }
 
-    /// Dimensions of a texel's place within a slice.
+    /// Number of coordinates of a texel within a slice.
     pub fn dimensions(&self) -> usize {
-        match self.shape {
-            Shape::One | Shape::Buffer | Shape::Null => 1,
-            Shape::Two => 2,
-            Shape::Three => 3,
+        match self.ty {
+            SurfaceType::OneDimensional | SurfaceType::Buffer | SurfaceType::Null => 1,
+            SurfaceType::TwoDimensional => 2,
+            SurfaceType::ThreeDimensional => 3,
         }
     }
 
-    /// Texels of a level: width, height, depth; slices of an array.
+    /// Size of a level in texels: width, height, depth or slices of an array.
     pub fn level_size(&self, level: u32) -> [u32; 3] {
         let [width, height, depth] = self.size;
-        match self.shape {
-            Shape::Buffer | Shape::Null => self.size,
-            Shape::One => [minify(width, level), 1, depth],
-            Shape::Two => [minify(width, level), minify(height, level), depth],
-            Shape::Three => self.size.map(|size| minify(size, level)),
+        match self.ty {
+            SurfaceType::Buffer | SurfaceType::Null => self.size,
+            SurfaceType::OneDimensional => [minify(width, level), 1, depth],
+            SurfaceType::TwoDimensional => [minify(width, level), minify(height, level), depth],
+            SurfaceType::ThreeDimensional => self.size.map(|size| minify(size, level)),
         }
     }
 
-    /// The GPU address of texel (x, y) of a slice (array) or plane (three dimensions) of a level, which must
-    /// be inside.
+    /// The GPU address of texel (x, y) of slice z of a level, which must be within bounds.
     pub fn address(&self, level: u32, [x, y, z]: [u32; 3]) -> u64 {
         let bytes = self.format.bytes() as u64;
-        if self.shape == Shape::Buffer {
+        if self.ty == SurfaceType::Buffer {
             return self.base.wrapping_add(u64::from(x) * self.pitch);
         }
         let [first_x, first_y] = self.slice_origin(level, z + self.first_slice);
@@ -233,7 +232,7 @@ impl Surface {
         self.base.wrapping_add(self.tiling.offset(self.pitch, x, y))
     }
 
-    /// The first texel of a slice of a level.
+    /// The position of the first texel of a slice of a level, in texels.
     fn slice_origin(&self, level: u32, slice: u32) -> [u64; 2] {
         let slice = u64::from(slice);
         let aligned = |level: u32, axis: usize| {
@@ -258,7 +257,7 @@ impl Surface {
         }
     }
 
-    /// The shader's channels of a texel ("Shader Channel Select").
+    /// Applies "Shader Channel Select" to a texel.
     pub fn select(&self, texel: Texel) -> Texel {
         self.select.map(|select| match select {
             0 => 0,

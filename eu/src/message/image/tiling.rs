@@ -1,4 +1,4 @@
-//! Where the bytes of a tiled surface are.
+//! Tiling: offsets of bytes in a surface.
 //!
 //! Skylake manual, Volume 5 "Memory Views", "Tiling"; cross-checked with Mesa's `isl_tiled_memcpy.c`. Since
 //! Broadwell no address bits are swizzled.
@@ -6,16 +6,16 @@
 /// The order of bytes in a surface (RENDER_SURFACE_STATE, "Tile Mode").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tiling {
-    /// Row after row.
+    /// Row by row.
     Linear,
-    /// Tiles of 512 bytes x 8 rows, row after row in a tile.
+    /// Tiles of 512 bytes x 8 rows, row by row within a tile.
     X,
-    /// Tiles of 128 bytes x 32 rows, in a tile columns of 16 bytes.
+    /// Tiles of 128 bytes x 32 rows, in columns of 16 bytes within a tile.
     Y,
 }
 
 impl Tiling {
-    /// The byte offset of byte `x` of row `y`, for rows of `pitch` bytes (a multiple of the tile's width).
+    /// The offset of byte `x` of row `y`, for a pitch that is a multiple of the tile's width.
     pub fn offset(self, pitch: u64, x: u64, y: u64) -> u64 {
         match self {
             Tiling::Linear => y * pitch + x,
@@ -24,7 +24,7 @@ impl Tiling {
         }
     }
 
-    /// Bytes of a row of a tile, which the pitch is a multiple of.
+    /// Width of a tile in bytes; the pitch must be a multiple.
     pub fn width(self) -> u64 {
         match self {
             Tiling::Linear => 1,

@@ -4,23 +4,23 @@
 //! descriptors: Volume 2d, `MSD1R_TS`, `MSD1W_TS`, `MSD1A_TAI`; cross-checked with Mesa's `brw_eu.h` and
 //! `brw_lower_logical_sends.cpp`.
 //!
-//! Payload: header if there is one, up to four registers of coordinates (U, V, R, level of detail; those that
-//! are missing are 0), then the data, a register for each channel. All serve eight channels.
+//! Payload: optional header, up to four registers of coordinates (U, V, R, level of detail; missing ones are
+//! 0), then the data, a register for each channel of a texel. All are for eight channels of the thread.
 
 use super::super::Call;
 use super::super::atomic::AtomicOperation;
-use super::super::port::Region;
+use super::super::port::MemoryRegion;
 use super::super::scattered::lanes;
 use super::Texel;
 use super::rules::{self, Rules};
-use super::surface::{Shape, Surface};
+use super::surface::{Surface, SurfaceType};
 use crate::dispatch::GRF_SIZE;
 use crate::fault::Fault;
 use crate::file;
 
-/// Which half of a header's sample mask counts.
+/// The half of the header's sample mask that applies ("Slot Group").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Slots {
+pub enum SlotGroup {
     /// Samples 7:0.
     Low,
     /// Samples 15:8.
@@ -32,12 +32,12 @@ pub enum Slots {
 pub struct Typed {
     /// Binding table index.
     pub surface: u8,
-    /// Direction.
+    /// Whether it is a write.
     pub write: bool,
-    /// Channels of the texels that are moved, red in bit 0.
+    /// Mask of the texel's channels that are transferred, red in bit 0.
     pub components: u8,
-    /// See [`Slots`].
-    pub slots: Slots,
+    /// Slot group.
+    pub slots: SlotGroup,
 }
 
 /// A typed atomic operation.
@@ -47,25 +47,25 @@ pub struct TypedAtomic {
     pub surface: u8,
     /// Operation.
     pub operation: AtomicOperation,
-    /// Is the old value returned?
+    /// Whether it returns the old value.
     pub returns: bool,
-    /// See [`Slots`].
-    pub slots: Slots,
+    /// Slot group.
+    pub slots: SlotGroup,
 }
 
-/// Channels of a typed message.
+/// Number of channels of a typed message.
 const SIMD: usize = 8;
-/// Most coordinates.
+/// Maximum number of coordinates.
 const COORDINATES: usize = 4;
 
 impl Call<'_, '_> {
-    /// How surfaces and messages of the generation are.
+    /// The rules of images in the device's generation.
     pub(super) fn rules(&self) -> Result<&'static Rules, Fault> {
         let generation = self.context.device.generation;
         rules::of(generation).ok_or_else(|| Fault::unsupported(format!("images of {generation:?}")))
     }
 
-    /// The surface that a typed message or the sampler accesses.
+    /// Decodes the surface that a typed message or the sampler accesses.
     pub(super) fn image(&mut self, index: u8) -> Result<Surface, Fault> {
         if matches!(index, 253..=255) {
             return Err(Fault::illegal(format!("typed access through binding table index {index}")));
@@ -74,23 +74,23 @@ impl Call<'_, '_> {
         Surface::decode(&state, self.rules()?, self.context.strict)
     }
 
-    /// The channels that take part: those of the instruction that the header's sample mask has too.
-    fn samples(&self, slots: Slots) -> Result<u32, Fault> {
+    /// The enabled channels: those of the instruction that are also in the header's sample mask.
+    fn samples(&self, slots: SlotGroup) -> Result<u32, Fault> {
         let mask = self.channels(SIMD)?;
-        if !self.shape.header {
+        if !self.lengths.header {
             return Ok(mask);
         }
         let samples = self.header(7)?;
         Ok(mask
             & match slots {
-                Slots::Low => samples & 0xff,
-                Slots::High => samples >> 8 & 0xff,
+                SlotGroup::Low => samples & 0xff,
+                SlotGroup::High => samples >> 8 & 0xff,
             })
     }
 
-    /// Registers of coordinates, when `data` registers of data come after them.
+    /// Number of registers of coordinates, when `data` registers of data follow them.
     fn coordinates(&self, data: usize) -> Result<usize, Fault> {
-        let registers = self.shape.length + self.shape.second_length;
+        let registers = self.lengths.length + self.lengths.second_length;
         match registers.checked_sub(self.first() + data) {
             Some(count @ 1..=COORDINATES) => Ok(count),
             _ => Err(Fault::illegal("a typed message needs one to four registers of coordinates")),
@@ -98,15 +98,15 @@ impl Call<'_, '_> {
     }
 
     /// The coordinates of all lanes: U, V, R, level of detail.
-    fn places(&self, count: usize) -> Result<[[u32; COORDINATES]; SIMD], Fault> {
-        let mut places = [[0; COORDINATES]; SIMD];
+    fn lane_coordinates(&self, count: usize) -> Result<[[u32; COORDINATES]; SIMD], Fault> {
+        let mut coordinates = [[0; COORDINATES]; SIMD];
         for index in 0..count {
             let at = self.payload(self.first() + index)?;
-            for (lane, place) in places.iter_mut().enumerate() {
-                place[index] = file::dword(&self.thread.file, at + lane * 4);
+            for (lane, coordinates) in coordinates.iter_mut().enumerate() {
+                coordinates[index] = file::dword(&self.thread.file, at + lane * 4);
             }
         }
-        Ok(places)
+        Ok(coordinates)
     }
 
     /// An operand of all lanes.
@@ -117,10 +117,10 @@ impl Call<'_, '_> {
 }
 
 impl Surface {
-    /// The address of the texel that coordinates (U, V, R) of integers mean in a level: after the dimensions
-    /// comes the slice of an array; further coordinates do not count. `None` outside.
+    /// The address of the texel at integer coordinates (U, V, R) in a level. In an array, the coordinate
+    /// after the dimensions is the slice; further ones are ignored. `None` out of bounds.
     pub(super) fn texel(&self, level: u32, coordinates: [u32; 3]) -> Option<u64> {
-        if self.shape == Shape::Null {
+        if self.ty == SurfaceType::Null {
             return None;
         }
         let dimensions = self.dimensions();
@@ -136,20 +136,21 @@ impl Surface {
 
     /// As [`Surface::texel`] for a message of the data port.
     fn port_texel(&self, place: [u32; COORDINATES]) -> Result<Option<u64>, Fault> {
-        if self.shape != Shape::Buffer && (place[3] != 0 || self.first_level != 0 || self.last_level != 0) {
+        if self.ty != SurfaceType::Buffer && (place[3] != 0 || self.first_level != 0 || self.last_level != 0)
+        {
             return Err(Fault::unsupported("a typed access to a surface with levels of detail"));
         }
         Ok(self.texel(0, [place[0], place[1], place[2]]))
     }
 }
 
-/// Typed read and write. Outside of the surface reads are 0 and writes are dropped.
+/// Typed read and write. Out of bounds, reads are 0 and writes are dropped.
 pub fn access(call: &mut Call<'_, '_>, message: &Typed) -> Result<(), Fault> {
     let Typed { surface, write, components, slots } = *message;
     let image = call.image(surface)?;
     let generation = call.context.device.generation;
     let converts = if write { image.format.typed_write } else { image.format.typed_read.has(generation) };
-    if image.shape != Shape::Null && !converts {
+    if image.ty != SurfaceType::Null && !converts {
         let direction = if write { "write" } else { "read" };
         return Err(Fault::illegal(format!("a typed {direction} of format {}", image.format.name)));
     }
@@ -163,11 +164,11 @@ pub fn access(call: &mut Call<'_, '_>, message: &Typed) -> Result<(), Fault> {
     let data = call.first() + count;
     let response = if write { 0 } else { call.response(moved)? };
     let size = image.format.bytes();
-    // The response may lie in the payload's registers.
-    let places = call.places(count)?;
+    // Read first, as the response may overlap the payload.
+    let coordinates = call.lane_coordinates(count)?;
     for lane in lanes(mask) {
         let place = |fault: Fault| fault.in_lane(lane as u32);
-        let address = image.port_texel(places[lane]).map_err(place)?;
+        let address = image.port_texel(coordinates[lane]).map_err(place)?;
         let channels = (0..4).filter(|channel| components >> channel & 1 != 0);
         if write {
             let Some(address) = address else { continue };
@@ -197,7 +198,7 @@ pub fn access(call: &mut Call<'_, '_>, message: &Typed) -> Result<(), Fault> {
 pub fn atomic(call: &mut Call<'_, '_>, message: &TypedAtomic) -> Result<(), Fault> {
     let TypedAtomic { surface, operation, returns, slots } = *message;
     let image = call.image(surface)?;
-    if image.shape != Shape::Null && !matches!(image.format.name, "R32_UINT" | "R32_SINT") {
+    if image.ty != SurfaceType::Null && !matches!(image.format.name, "R32_UINT" | "R32_SINT") {
         return Err(Fault::illegal(format!("a typed atomic operation on format {}", image.format.name)));
     }
     let mask = call.samples(slots)?;
@@ -206,8 +207,8 @@ pub fn atomic(call: &mut Call<'_, '_>, message: &TypedAtomic) -> Result<(), Faul
     let data = call.first() + count;
     let response = if returns { Some(call.response(1)?) } else { None };
     // Addresses are global.
-    let memory = Region::Memory { base: 0, size: u64::MAX };
-    let places = call.places(count)?;
+    let memory = MemoryRegion::Memory { base: 0, size: u64::MAX };
+    let coordinates = call.lane_coordinates(count)?;
     let mut operands = [[0; SIMD]; 2];
     for (index, operand) in operands[..sources].iter_mut().enumerate() {
         *operand = call.operand(data + index)?;
@@ -215,14 +216,14 @@ pub fn atomic(call: &mut Call<'_, '_>, message: &TypedAtomic) -> Result<(), Faul
     for lane in lanes(mask) {
         let place = |fault: Fault| fault.in_lane(lane as u32);
         let [a, b] = operands.map(|operand| u64::from(operand[lane]));
-        let value = match image.port_texel(places[lane]).map_err(place)? {
+        let value = match image.port_texel(coordinates[lane]).map_err(place)? {
             Some(address) => {
                 let old = call
                     .update(memory, address, 4, |old| {
                         operation.apply(old, a, b, 4).map(|new| new & 0xffff_ffff)
                     })
                     .map_err(place)?;
-                operation.answer(old, 4) as u32
+                operation.returned(old, 4) as u32
             }
             None => 0,
         };

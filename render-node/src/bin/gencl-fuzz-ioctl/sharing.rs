@@ -206,7 +206,7 @@ pub fn fences(s: &mut Sender<'_>) {
             s.note(&format!("poll of {fd}"));
             let mut poll = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
             // SAFETY: one structure of our own.
-            unsafe { libc::poll(&mut poll, 1, s.random.below(3) as i32) };
+            unsafe { libc::poll(&mut poll, 1, s.random.below(3)) };
         }
     }
 }

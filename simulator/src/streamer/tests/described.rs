@@ -1,4 +1,4 @@
-//! The tables compared with an independent description of the commands.
+//! Compares the tables with an independent description of the commands.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ fn descriptions() -> impl Iterator<Item = (Generation, BTreeMap<&'static str, Pa
     Generation::ALL.into_iter().map(|generation| (generation, packets(generation.capabilities().name)))
 }
 
-/// Fields of ours that the descriptions do not have. Where they are known from stands in `layouts.rs`.
+/// Fields that the descriptions do not have; their sources are in `layouts.rs`.
 const NOT_DESCRIBED: &[(&str, Field)] = &[("PIPE_CONTROL", layouts::pipe_control::FLUSH_L3)];
 
-/// Where a description has a field of ours.
+/// The position of one of our fields in a description.
 fn place(described: &Packet, field: &Field) -> Option<(u32, u32)> {
     let place = described.fields.get(field.name)?;
     // An address in two parts.
@@ -34,7 +34,7 @@ fn fields_are_those_of_the_description() {
             let described = description.get(name);
             for field in fields.iter().filter(|field| !NOT_DESCRIBED.contains(&(name, **field))) {
                 let theirs = described.and_then(|described| place(described, field));
-                assert_eq!(field.places.of(generation), theirs, "{generation:?} {name}: {}", field.name);
+                assert_eq!(field.positions.of(generation), theirs, "{generation:?} {name}: {}", field.name);
             }
         }
     }
@@ -66,8 +66,8 @@ fn commands_are_those_of_the_description() {
     }
 }
 
-/// What the descriptions of Gen8 and Gen9 have and the tables do not is refused as a reserved bit, so it must
-/// be nothing that drivers could need. (Gen7's columns have the places of what is here, and not yet all.)
+/// Fields of Gen8 and Gen9 that the tables lack are refused as reserved bits, so drivers must not need them.
+/// (Gen7's columns do not have all fields yet.)
 #[test]
 fn no_field_is_missing() {
     /// They position scoreboard dependencies, which are not simulated.

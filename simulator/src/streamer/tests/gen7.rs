@@ -1,4 +1,4 @@
-//! What is different on Gen7 and Gen7.5.
+//! The differences of Gen7 and Gen7.5.
 
 use super::launches::Descriptor;
 use super::{Bench, DATA, HEAP};
@@ -12,7 +12,7 @@ const BASES: [u32; 10] = [0x6101_0008, 1, 1, HEAP as u32 | 1, 1, HEAP as u32 | 1
 const VFE: [u32; 8] = [0x7000_0006, 0, 63 << 16 | 1 << 2, 0, 64, 0, 0, 0];
 /// MEDIA_CURBE_LOAD of 16 registers.
 const CURBE: [u32; 4] = [0x7001_0002, 0, 512, 0x400];
-/// MEDIA_INTERFACE_DESCRIPTOR_LOAD of one descriptor at the heap's begin.
+/// MEDIA_INTERFACE_DESCRIPTOR_LOAD of one descriptor at the start of the heap.
 const LOAD: [u32; 4] = [0x7002_0002, 0, 32, 0];
 /// MI_LOAD_REGISTER_IMM of L3CNTLREG2 with SLM Enable.
 const SLM: [u32; 3] = [0x1100_0001, 0xb020, 0x0204_00a1];
@@ -52,7 +52,7 @@ fn constants(bench: &Bench) -> Vec<u32> {
 }
 
 #[test]
-fn a_launch_is_what_the_state_says() {
+fn the_launch_matches_the_state() {
     for device in ["ivb", "byt", "hsw"] {
         let mut bench = bench(device, &descriptor());
         let vfe = if device == "byt" { with(VFE, 2, 31 << 16 | 1 << 2) } else { VFE };
@@ -69,7 +69,7 @@ fn a_launch_is_what_the_state_says() {
 }
 
 #[test]
-fn constants_are_the_threads_own_before_haswell() {
+fn ivy_bridge_has_per_thread_constants_only() {
     let run = |device, dwords: &[(usize, u32)]| {
         let descriptor = dwords.iter().fold(descriptor(), |d, (index, value)| d.with(*index, *value));
         let mut bench = bench(device, &descriptor);
@@ -106,7 +106,7 @@ fn constants_have_limits() {
 }
 
 #[test]
-fn gpgpu_work_needs_its_mode() {
+fn a_walker_needs_gpgpu_mode() {
     let vfe = with(VFE, 2, 63 << 16);
     refused("hsw", &[&GPGPU, &BASES, &SLM, &vfe, &LOAD, &WALKER], "without GPGPU Mode of MEDIA_VFE_STATE");
     refused("hsw", &[&with(VFE, 3, 1)], "Half-Slice Disable");
@@ -114,7 +114,7 @@ fn gpgpu_work_needs_its_mode() {
 }
 
 #[test]
-fn shared_local_memory_needs_its_part_of_the_cache() {
+fn shared_local_memory_needs_slm_enable() {
     refused("hsw", &[&GPGPU, &BASES, &VFE, &CURBE, &LOAD, &WALKER], "SLM Enable of L3CNTLREG (0xb020)");
     refused("hsw", &[&[0x1100_0001, 0x7034, 1]], "register 0x7034");
     for device in ["ivb", "hsw"] {
@@ -130,7 +130,7 @@ fn shared_local_memory_needs_its_part_of_the_cache() {
 }
 
 #[test]
-fn state_ends_at_upper_bounds() {
+fn state_is_limited_by_upper_bounds() {
     let bases = |dynamic, instructions| with(with(BASES, 7, dynamic | 1), 9, instructions | 1);
     let run = |bases: [u32; 10]| {
         bench("hsw", &descriptor())
@@ -146,7 +146,7 @@ fn state_ends_at_upper_bounds() {
 }
 
 #[test]
-fn scratch_codes_are_the_generations() {
+fn scratch_codes_depend_on_the_generation() {
     let scratch = |device, code: u32, threads: u32| {
         let mut bench = bench(device, &descriptor());
         let vfe = with(with(VFE, 1, DATA as u32 | code), 2, (threads - 1) << 16 | 1 << 2);
@@ -168,7 +168,7 @@ fn scratch_codes_are_the_generations() {
 }
 
 #[test]
-fn numbers_of_threads_have_gaps_on_haswell() {
+fn thread_numbers_have_gaps_on_haswell() {
     let number = |device: &str, slot| HardwareThread::number(Device::named(device).unwrap(), slot);
     assert_eq!([0, 5, 127].map(|slot| number("ivb", slot)), [0, 5, 127]);
     // Thread 0 of each EU, then thread 1; the second subslice has those from 128 on.
@@ -184,14 +184,14 @@ fn every_fourth_pipe_control_stalls_on_ivy_bridge() {
     Bench::on("ivb").run(&[&flush, &flush, &flush, &stall, &flush, &flush, &flush]).unwrap();
     Bench::on("ivb").run(&[&flush, &flush, &flush, &invalidate, &invalidate]).unwrap();
     Bench::on("hsw").run(&[&flush, &flush, &flush, &flush, &flush]).unwrap();
-    // The count is a batch's.
+    // The count starts at 0 in each batch.
     let mut bench = Bench::on("ivb");
     bench.run(&[&flush, &flush, &flush]).unwrap();
     bench.run(&[&flush]).unwrap();
 }
 
 #[test]
-fn pipe_control_keeps_the_generations_rules() {
+fn pipe_control_rules_depend_on_the_generation() {
     let data = DATA as u32;
     let control = |flags: u32| [0x7a00_0003, flags, data, 1, 0];
     let (stall, write) = (1 << 20 | 1 << 1, 1 << 14);
@@ -203,7 +203,7 @@ fn pipe_control_keeps_the_generations_rules() {
 }
 
 #[test]
-fn the_cache_is_divided_when_nothing_runs() {
+fn the_l3_cache_is_partitioned_only_when_no_thread_runs() {
     let mut bench = bench("hsw", &descriptor());
     bench.run(&[&GPGPU, &BASES, &SLM, &VFE, &CURBE, &LOAD, &WALKER]).unwrap();
     let fault = bench.refused(&[&SLM]);

@@ -1,4 +1,4 @@
-//! What is different on Gen8.
+//! The differences of Gen8.
 
 use super::launches::{Descriptor, WALKER};
 use super::{BASES, Bench, DATA, END, HEAP, SLM, VFE};
@@ -20,7 +20,7 @@ const SHORT_BASES: [u32; 16] = {
     dwords[0] = 0x6101_000e;
     dwords
 };
-/// MEDIA_INTERFACE_DESCRIPTOR_LOAD of one descriptor at the heap's begin.
+/// MEDIA_INTERFACE_DESCRIPTOR_LOAD of one descriptor at the start of the heap.
 const LOAD: [u32; 4] = [0x7002_0002, 0, 32, 0];
 
 fn broadwell() -> Bench {
@@ -45,7 +45,7 @@ fn launch(slm: u32) -> Result<u32, String> {
 }
 
 #[test]
-fn shared_local_memory_comes_in_blocks() {
+fn shared_local_memory_sizes_are_blocks_of_4_kib() {
     let sizes = [(0, 0), (1, 4), (2, 8), (4, 16), (8, 32), (16, 64)];
     for (code, kib) in sizes {
         assert_eq!(launch(code), Ok(kib << 10), "code {code}");
@@ -58,7 +58,7 @@ fn shared_local_memory_comes_in_blocks() {
 
 #[test]
 fn what_gen9_added_is_refused() {
-    refused(&[&BASES], "STATE_BASE_ADDRESS has a DWord Length that means 19 dwords");
+    refused(&[&BASES], "STATE_BASE_ADDRESS: its DWord Length gives 19 dwords");
     refused(&[&super::GPGPU], "PIPELINE_SELECT: reserved bit 8 of dword 0");
     refused(
         &[&[0x7a00_0004, 1 << 26 | 1 << 14, DATA as u32, 0, 1, 0]],
@@ -75,7 +75,7 @@ fn what_gen9_added_is_refused() {
 #[test]
 fn gen9_refuses_what_only_gen8_has() {
     let mut bench = Bench::new();
-    assert!(bench.refused(&[&SHORT_BASES]).contains("DWord Length that means 16 dwords"));
+    assert!(bench.refused(&[&SHORT_BASES]).contains("DWord Length gives 16 dwords"));
     assert!(bench.refused(&[&GPGPU]).contains("Mask Bits 0x0"));
     let mut vfe = VFE;
     vfe[3] |= 1 << 6;
@@ -84,14 +84,14 @@ fn gen9_refuses_what_only_gen8_has() {
 }
 
 #[test]
-fn registers_are_the_generations() {
+fn registers_depend_on_the_generation() {
     let write = |register: u32| [0x1100_0001, register, 0x0001_0001];
     let read = |register: u32| [0x1200_0002, register, DATA as u32, 0];
     // CS_CHICKEN1 came with Gen9.
     refused(&[&write(0x2580)], "not simulated: register 0x2580");
     refused(&[&read(0x2580)], "not simulated: register 0x2580");
     Bench::new().run(&[&write(0x2580)]).unwrap();
-    // What Intel's driver writes for preemption is dropped, and is gone on Gen9.
+    // Writes of the preemption register by Intel's driver are dropped; Gen9 does not have it.
     let mut bench = broadwell();
     bench.run(&[&write(0x2248), &read(0x2248)]).unwrap();
     assert_eq!(bench.dword(DATA), 0);
@@ -99,7 +99,7 @@ fn registers_are_the_generations() {
 }
 
 #[test]
-fn a_stall_needs_company() {
+fn a_stall_needs_another_flush_stall_or_write() {
     let control = |flags: u32| [0x7a00_0004, 1 << 20 | flags, DATA as u32, 0, 1, 0];
     refused(&[&control(0)], "Command Streamer Stall Enable needs a flush, another stall or");
     refused(&[&control(1 << 10)], "Command Streamer Stall Enable needs a flush, another stall or");
@@ -110,7 +110,7 @@ fn a_stall_needs_company() {
 }
 
 #[test]
-fn flushes_and_writes_of_gpgpu_work_stall() {
+fn flushes_and_writes_in_gpgpu_mode_need_a_stall() {
     let control = |flags: u32| [0x7a00_0004, flags, DATA as u32, 0, 1, 0];
     for bit in [14, 8, 13, 12, 0, 5] {
         refused(&[&GPGPU, &control(1 << bit)], "needs Command Streamer Stall Enable in GPGPU mode");
@@ -131,7 +131,7 @@ fn flushes_and_writes_of_gpgpu_work_stall() {
 }
 
 #[test]
-fn the_timestamp_is_the_devices() {
+fn the_timestamp_frequency_depends_on_the_device() {
     // MI_STORE_REGISTER_MEM of TIMESTAMP: both devices count from the same instant.
     let read = |device: &str| {
         let mut bench = Bench::on(device);
@@ -144,7 +144,7 @@ fn the_timestamp_is_the_devices() {
 }
 
 #[test]
-fn every_device_finds_its_commands() {
+fn every_device_executes_the_common_commands() {
     for device in Device::all() {
         let mut bench = Bench::on(device.name);
         bench.run(&[&[0], &[END]]).unwrap();

@@ -1,4 +1,4 @@
-//! From state to launches.
+//! Tests that state and GPGPU_WALKER become the right launches.
 
 use super::{BASES, Bench, GPGPU, HEAP, SLM, STALL, STATE_FLUSH, VFE};
 use gencl_eu::dispatch::{Bases, Rounding, Scratch};
@@ -51,7 +51,7 @@ fn with<const N: usize>(mut dwords: [u32; N], index: usize, value: u32) -> [u32;
 }
 
 #[test]
-fn a_launch_is_what_the_state_says() {
+fn the_launch_matches_the_state() {
     let mut bench = Bench::new();
     // One register for each thread, two for all; binding table at 0x20, samplers at 0x40, round to zero.
     let descriptor = Descriptor::default()
@@ -82,11 +82,11 @@ fn a_launch_is_what_the_state_says() {
     assert_eq!(header, [0, 3, 0, 0x40, 0x20, 9, 1, 0]);
     assert_eq!((8..24).map(dword).collect::<Vec<_>>(), (0..16).collect::<Vec<_>>());
     assert_eq!((24..32).map(dword).collect::<Vec<_>>(), (24..32).collect::<Vec<_>>());
-    assert!(registers[128..].iter().all(|byte| *byte == 0xee), "nothing behind the payload is touched");
+    assert!(registers[128..].iter().all(|byte| *byte == 0xee), "nothing after the payload is written");
 }
 
 #[test]
-fn scratch_memory_is_found_by_the_header() {
+fn the_header_has_the_scratch_pointer() {
     let mut bench = Bench::new();
     // 1 KiB for each of 32 threads at 0x80000.
     let vfe = with(with(VFE, 1, super::DATA as u32), 3, 31 << 16 | 2 << 8);
@@ -124,7 +124,7 @@ fn indirect_dimensions_come_from_registers() {
 }
 
 #[test]
-fn indirect_data_takes_the_place_of_the_curbe() {
+fn indirect_data_replaces_the_curbe() {
     let mut bench = Bench::new();
     bench.write(super::DATA + 64, &[100, 101, 102, 103, 104, 105, 106, 107]);
     let walker = with(with(WALKER, 2, 64), 3, super::DATA as u32 + 64);
@@ -135,7 +135,7 @@ fn indirect_data_takes_the_place_of_the_curbe() {
 }
 
 #[test]
-fn indirect_data_of_the_thread_comes_before_that_of_all() {
+fn per_thread_indirect_data_comes_first_in_registers() {
     let mut bench = Bench::new();
     run(&mut bench, &Descriptor::default().with(5, 1 << 16).with(7, 1), &WALKER).unwrap();
     let mut launch = bench.launches()[0].clone();
@@ -153,7 +153,7 @@ fn indirect_data_of_the_thread_comes_before_that_of_all() {
 }
 
 #[test]
-fn what_batches_write_to_the_kernels_registers_is_dropped() {
+fn writes_of_privileged_registers_are_dropped() {
     let mut bench = Bench::new();
     bench.run(&[&[0x1100_0001, 0xe404, 0x100], &[0x1200_0002, 0xe404, super::DATA as u32, 0]]).unwrap();
     assert_eq!(bench.dword(super::DATA), 0);
@@ -194,7 +194,7 @@ fn launches_that_hardware_cannot_do_are_refused() {
     refused(
         plain(),
         with(WALKER, 4, 1 << 30 | 2),
-        "dispatches 3 threads per work-group, the interface descriptor says 2",
+        "dispatches 3 threads per work-group, the interface descriptor has 2",
     );
     refused(plain().with(6, 57), with(WALKER, 4, 56), "57 threads per work-group, a subslice has 56");
     refused(plain(), with(WALKER, 13, 0xff_0000), "leave no lane of thread 1");
@@ -208,7 +208,7 @@ fn launches_that_hardware_cannot_do_are_refused() {
 }
 
 #[test]
-fn shared_local_memory_needs_its_part_of_the_cache() {
+fn shared_local_memory_needs_slm_enable() {
     let mut bench = Bench::new();
     Descriptor::default().write(&bench, 0);
     let fault = bench.refused(&[&GPGPU, &BASES, &VFE, &[0x7002_0002, 0, 32, 0], &WALKER]);
@@ -219,7 +219,7 @@ fn shared_local_memory_needs_its_part_of_the_cache() {
 }
 
 #[test]
-fn a_walker_that_comes_again_is_made_ready_once() {
+fn a_repeated_walker_is_prepared_once() {
     let (curbe, descriptors) = ([0x7001_0002, 0, 512, 0x400], [0x7002_0002, 0, 32, 0]);
     let prepared = |walkers: [[u32; 15]; 2], between: &[u32]| {
         let mut bench = Bench::new();

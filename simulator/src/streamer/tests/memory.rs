@@ -88,7 +88,7 @@ fn arithmetic_on_registers() {
 }
 
 #[test]
-fn timestamps_are_stored_and_go_forward() {
+fn timestamps_are_stored_and_increase() {
     let mut bench = Bench::new();
     let data = DATA as u32;
     bench
@@ -107,7 +107,7 @@ fn timestamps_are_stored_and_go_forward() {
 }
 
 #[test]
-fn the_time_of_a_context_stands_still_between_batches() {
+fn the_context_timestamp_stops_between_batches() {
     let mut bench = Bench::new();
     let data = DATA as u32;
     let read = |to: u32| [0x1200_0002, 0x23a8, to, 0];
@@ -122,7 +122,7 @@ fn the_time_of_a_context_stands_still_between_batches() {
 }
 
 #[test]
-fn the_blitter_has_its_own_registers_and_flush() {
+fn the_blitter_has_separate_registers_and_mi_flush_dw() {
     let mut bench = Bench::new();
     let data = DATA as u32;
     bench
@@ -167,7 +167,7 @@ fn batches_are_chained_and_called() {
 }
 
 #[test]
-fn predicates_decide() {
+fn predicated_commands_are_skipped() {
     let mut bench = Bench::new();
     let data = DATA as u32;
     let sources = |a: u32, b: u32| [0x1100_0007, 0x2400, a, 0x2404, 0, 0x2408, b, 0x240c, 0];
@@ -179,7 +179,7 @@ fn predicates_decide() {
 }
 
 #[test]
-fn a_semaphore_that_holds_does_not_wait() {
+fn a_satisfied_semaphore_does_not_wait() {
     let mut bench = Bench::new();
     bench.write(DATA, &[5]);
     // Polling; memory greater than 4, then equal to 5.
@@ -202,7 +202,7 @@ fn waiting_and_looping_batches_can_be_cancelled() {
 }
 
 #[test]
-fn stores_outside_of_buffers_are_page_faults_with_their_place() {
+fn stores_outside_of_buffers_are_page_faults_with_address_and_command() {
     let mut bench = Bench::new();
     let fault = bench.run(&[&[0], &[0x1000_0002, 0x4000, 0x12, 1]]).unwrap_err();
     let page = PageFault { address: 0x12_0000_4000, access: Access::Write };

@@ -23,21 +23,21 @@ use gencl_eu::dispatch::{GroupStatistics, Launch};
 use gencl_eu::fault::Fault;
 use gencl_eu::memory::{AddressSpace, Cursor, Object};
 
-/// Where the buffers are.
+/// Addresses of the buffers.
 pub const BATCH: u64 = 0x1_0000;
 pub const DATA: u64 = 0x8_0000;
 pub const HEAP: u64 = 0x10_0000;
 pub const SIZE: u64 = 0x1_0000;
 
-/// An engine that remembers launches and executes nothing.
+/// An engine that records launches and does not execute them.
 #[derive(Clone, Default)]
 pub struct Recorder(Arc<Recorded>);
 
 #[derive(Default)]
 struct Recorded {
-    /// Those that were executed.
+    /// The executed launches.
     launches: Mutex<Vec<Launch>>,
-    /// How many were made ready.
+    /// Number of launches that were prepared.
     prepared: AtomicUsize,
 }
 
@@ -59,7 +59,7 @@ struct Recording<'e> {
 }
 
 impl Prepared for Recording<'_> {
-    fn holds(&self) -> bool {
+    fn is_valid(&self) -> bool {
         true
     }
 
@@ -130,7 +130,7 @@ impl Bench {
         Streamer::new(&self.gpu, &self.memory, &self.running, &mut self.state, engine).run(BATCH)
     }
 
-    /// Runs commands that must fail, and gives the fault's text.
+    /// Runs commands that must fail, and returns the text of the fault.
     pub fn refused(&mut self, commands: &[&[u32]]) -> String {
         self.run(commands).expect_err("the batch must be refused").to_string()
     }
@@ -139,7 +139,7 @@ impl Bench {
         std::mem::take(&mut self.recorder.0.launches.lock())
     }
 
-    /// How many launches were made ready.
+    /// Number of launches that were prepared.
     pub fn prepared(&self) -> usize {
         self.recorder.0.prepared.load(Ordering::Relaxed)
     }

@@ -1,11 +1,11 @@
-//! Random batches: any result, but no panic and no endless work.
+//! Random batches: any result is fine, but no panic and no endless loop.
 
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptest};
 
 use super::launches::{Descriptor, WALKER};
 use super::{BASES, Bench, DATA, GPGPU, SLM, STALL, STATE_FLUSH, VFE};
 
-/// A dword of which a right one is likely.
+/// A random dword, likely the right one.
 fn dword(right: u32) -> impl Strategy<Value = u32> {
     prop_oneof![
         12 => Just(right),
@@ -51,7 +51,7 @@ proptest! {
     fn changed_commands(commands in proptest::collection::vec(command(), 0..24), strict: bool) {
         let mut bench = Bench::new();
         bench.gpu.settings.strict = strict;
-        // Loops end by themselves no more than on hardware.
+        // Endless loops have to be cancelled, as on hardware.
         bench.running.cancel.set();
         Descriptor::default().write(&bench, 0);
         let commands: Vec<&[u32]> = commands.iter().map(Vec::as_slice).collect();

@@ -1,8 +1,8 @@
-//! Everything that is refused, each with the nearest batch that is not.
+//! Each rule with a batch that violates it, and a similar one that is accepted.
 
 use super::{BASES, BATCH, Bench, DATA, GPGPU, SLM, STALL, STATE_FLUSH, VFE};
 
-/// The text of a refusal contains this.
+/// Runs commands whose fault must contain a text.
 #[track_caller]
 fn refused(commands: &[&[u32]], text: &str) {
     let fault = Bench::new().refused(commands);
@@ -15,7 +15,7 @@ fn accepted(commands: &[&[u32]]) {
 }
 
 #[test]
-fn unknown_and_unsimulated_commands_have_names_and_places() {
+fn unknown_and_unsimulated_commands_are_reported_with_name_and_address() {
     refused(&[&[0x3f80_0000]], "unknown command 0x3f800000");
     refused(&[&[0x7b00_0005, 0, 0, 0, 0, 0, 0]], "not simulated: command 3DPRIMITIVE");
     refused(
@@ -27,11 +27,8 @@ fn unknown_and_unsimulated_commands_have_names_and_places() {
 
 #[test]
 fn lengths_are_checked() {
-    refused(&[&[0x7a00_0003, 0, 0, 0, 0, 0]], "PIPE_CONTROL has a DWord Length that means 5 dwords");
-    refused(
-        &[&[0x1100_0002, 0x2600, 0, 0x2604]],
-        "MI_LOAD_REGISTER_IMM has a DWord Length that means 4 dwords",
-    );
+    refused(&[&[0x7a00_0003, 0, 0, 0, 0, 0]], "PIPE_CONTROL: its DWord Length gives 5 dwords");
+    refused(&[&[0x1100_0002, 0x2600, 0, 0x2604]], "MI_LOAD_REGISTER_IMM: its DWord Length gives 4 dwords");
     refused(&[&[0x1000_0003, DATA as u32, 0, 1, 2]], "Store Qword and DWord Length disagree");
 }
 
@@ -44,14 +41,14 @@ fn reserved_bits_are_checked() {
 }
 
 #[test]
-fn registers_that_are_not_there_are_named() {
+fn unknown_registers_are_reported() {
     refused(&[&[0x1100_0001, 0x2000, 0]], "not simulated: register 0x2000");
     refused(&[&[0x1100_0001, 0x2358, 0]], "register TIMESTAMP (0x2358) is read only");
     refused(&[&[0x1200_0002, 0x9998, DATA as u32, 0]], "register 0x9998");
 }
 
 #[test]
-fn the_global_gtt_is_closed() {
+fn the_global_gtt_is_not_accessible() {
     let text = "the global GTT is not accessible";
     refused(&[&[0x1040_0002, DATA as u32, 0, 1]], text);
     refused(&[&[0x1880_0001, BATCH as u32, 0]], text);
@@ -118,7 +115,7 @@ fn media_state_rules() {
 }
 
 #[test]
-fn state_changes_wait_for_threads() {
+fn state_changes_need_a_stall_after_a_walker() {
     let descriptor = super::launches::Descriptor::default();
     let walker = super::launches::WALKER;
     let load = [0x7002_0002, 0, 32, 0];
@@ -130,7 +127,7 @@ fn state_changes_wait_for_threads() {
         descriptor.write(&bench, 0);
         let fault = bench.refused(&[&start[..], &[command]].concat());
         assert!(fault.contains(&format!("{name} needs a PIPE_CONTROL")), "{fault}");
-        // What stalls afterwards is too late, what stalls before is right.
+        // A stall after the state change is too late, one before it is right.
         bench.state = Default::default();
         bench.run(&[&start[..], &[&STALL, command]].concat()).unwrap();
     }
@@ -148,7 +145,7 @@ fn state_changes_wait_for_threads() {
 }
 
 #[test]
-fn rules_are_for_strict_mode_only() {
+fn rules_apply_in_strict_mode_only() {
     let mut bench = Bench::new();
     bench.gpu.settings.strict = false;
     bench.run(&[&GPGPU, &[0x7a00_0004, 1 << 10 | 1 << 18, 0, 0, 0, 0]]).unwrap();

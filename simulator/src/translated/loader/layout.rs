@@ -1,4 +1,4 @@
-//! Where the parts of an object go in memory.
+//! The memory layout of a loaded object.
 
 use std::collections::BTreeMap;
 
@@ -8,31 +8,31 @@ use object::{
 
 use super::{Elf, IMPORTS, LoadError, MAX_SIZE};
 
-/// Bytes of an address in the table.
+/// Bytes of a table entry, an address.
 const SLOT: u64 = 8;
 
-/// Bytes of a jump to a function of the host, with what fills it up.
+/// Bytes of a jump to an imported function, with padding.
 const JUMP: u64 = 8;
 
-/// Largest alignment of a section: that of the mapping.
+/// Maximum alignment of a section: that of the mapping.
 const MAX_ALIGNMENT: u64 = 4096;
 
-/// Offsets in the mapping.
+/// Offsets of an object's parts in the mapping.
 #[derive(Debug)]
 pub struct Layout {
-    /// Of each section that occupies memory.
+    /// Each section that occupies memory, by its index.
     sections: BTreeMap<usize, u64>,
     /// Addresses of [`IMPORTS`], then those of the object's own symbols.
     table: u64,
     /// Jumps to [`IMPORTS`].
     jumps: u64,
-    /// The symbols of the object that have an address in the table.
+    /// The table entry of each symbol that the object defines, by its index.
     symbols: BTreeMap<usize, u64>,
     size: u64,
 }
 
 impl Layout {
-    /// A place for everything.
+    /// Lays out an object.
     pub fn of(file: &Elf<'_>) -> Result<Layout, LoadError> {
         let mut sections = BTreeMap::new();
         let mut end = 0u64;
@@ -48,7 +48,7 @@ impl Layout {
                 return Err(LoadError::new(format!("section {name} is aligned to {alignment} bytes")));
             }
             let start = end.next_multiple_of(alignment);
-            // What the section's header says and what it has may differ in a damaged file.
+            // In a damaged file, the section's data may be shorter than its header says.
             let size = section.data()?.len() as u64;
             if size != section.size() || size > MAX_SIZE - start.min(MAX_SIZE) {
                 return Err(LoadError::new(format!("section {name} has {} bytes", section.size())));
@@ -57,7 +57,7 @@ impl Layout {
             end = start + size;
         }
         if sections.is_empty() {
-            return Err(LoadError::new("there is none"));
+            return Err(LoadError::new("the object has no code"));
         }
         let table = end.next_multiple_of(SLOT);
         let own = table + IMPORTS.len() as u64 * SLOT;
@@ -67,22 +67,22 @@ impl Layout {
         let jumps = own + own_count * SLOT;
         let size = jumps + IMPORTS.len() as u64 * JUMP;
         if size > MAX_SIZE {
-            return Err(LoadError::new(format!("it takes {size} bytes")));
+            return Err(LoadError::new(format!("the object needs {size} bytes of memory")));
         }
         Ok(Layout { sections, table, jumps, symbols, size })
     }
 
-    /// Bytes of everything; not 0.
+    /// Size of the mapping in bytes; not 0.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Where a section is; `None` when it occupies no memory.
+    /// The offset of a section; `None` when it occupies no memory.
     pub fn section(&self, index: SectionIndex) -> Option<u64> {
         self.sections.get(&index.0).copied()
     }
 
-    /// The sections that occupy memory, each with its place.
+    /// The sections that occupy memory, each with its offset.
     pub fn sections<'a, 'b: 'a>(
         &'a self,
         file: &'a Elf<'b>,
@@ -90,17 +90,17 @@ impl Layout {
         self.sections.iter().map(|(index, start)| (*start, file.section_by_index(SectionIndex(*index))))
     }
 
-    /// Where the table has the address of one of [`IMPORTS`].
+    /// The offset of the table entry of one of [`IMPORTS`].
     pub fn import_slot(&self, import: usize) -> u64 {
         self.table + import as u64 * SLOT
     }
 
-    /// Where the table has the address of a symbol that the object defines.
+    /// The offset of the table entry of a symbol that the object defines.
     pub fn symbol_slot(&self, symbol: SymbolIndex) -> Option<u64> {
         self.symbols.get(&symbol.0).copied()
     }
 
-    /// Where the jump to one of [`IMPORTS`] is.
+    /// The offset of the jump to one of [`IMPORTS`].
     pub fn jump(&self, import: usize) -> u64 {
         self.jumps + import as u64 * JUMP
     }
@@ -119,7 +119,7 @@ impl Layout {
     }
 }
 
-/// Code has no variables: threads share it.
+/// Refuses sections with variables, since threads share the code.
 fn check_kind(flags: u64, kind: SectionKind, name: &str) -> Result<(), LoadError> {
     let relocated_constants = name.starts_with(".data.rel.ro");
     let written = flags & u64::from(elf::SHF_WRITE) != 0 && !relocated_constants;

@@ -1,11 +1,10 @@
 //! Loads translated code: a relocatable ELF object becomes executable memory.
 //!
-//! All sections that occupy memory lie in one mapping, behind them a table of addresses (the "GOT") and jumps
-//! through it to the host's functions, which may be farther away than a 32-bit displacement reaches. The
-//! mapping is written while it is not executable, and never again afterwards.
+//! All sections that occupy memory are in one mapping. They are followed by a table of addresses (GOT) and
+//! jumps through it (PLT) to the imported functions, which may be beyond the reach of a 32-bit displacement.
+//! The mapping is never writable and executable at the same time.
 //!
-//! An object is not trusted to be whole: what does not fit is an error. Its machine code is trusted, as
-//! nothing can check it.
+//! The structure of the object is validated; its machine code is trusted, as nothing can check it.
 
 mod layout;
 mod relocate;
@@ -26,7 +25,7 @@ use layout::Layout;
 /// The parsed object.
 type Elf<'a> = ElfFile64<'a, LittleEndian>;
 
-/// Bytes that an object takes in memory at most.
+/// Maximum size of a loaded object in bytes.
 const MAX_SIZE: u64 = 64 << 20;
 
 /// Why an object cannot be executed.
@@ -53,56 +52,59 @@ impl From<std::io::Error> for LoadError {
 }
 
 /// [`abi::GROUP`]
-pub type Group = unsafe extern "C" fn(*mut Frame) -> u32;
+pub type GroupFunction = unsafe extern "C" fn(*mut Frame) -> u32;
 
 /// [`abi::THREAD`]
-pub type Thread = unsafe extern "C" fn(*mut Frame, u32, u32) -> u32;
+pub type ThreadFunction = unsafe extern "C" fn(*mut Frame, u32, u32) -> u32;
 
-/// Where code is entered.
+/// The entry point of translated code.
 #[derive(Clone, Copy, Debug)]
-pub enum Entry {
-    /// Threads never stop before they end.
-    Group(Group),
-    /// They do.
-    Thread(Thread),
+pub enum EntryPoint {
+    /// Executes a work-group: threads never yield.
+    Group(GroupFunction),
+    /// Executes a thread until it yields or ends.
+    Thread(ThreadFunction),
 }
 
-/// Translated code that can be executed.
+/// Translated code in executable memory.
 #[derive(Debug)]
-pub struct Code {
-    /// Where it is entered; valid as long as this lives.
-    pub entry: Entry,
+pub struct HostCode {
+    /// Its entry point, valid for the lifetime of this value.
+    pub entry: EntryPoint,
     /// See [`Translation::windows`].
     pub windows: u32,
-    /// See [`Translation::kept`].
-    pub kept: u32,
+    /// See [`Translation::saved`].
+    pub saved: u32,
     /// See [`Translation::interpreted`].
     pub interpreted: Vec<Interpreted>,
     /// Keeps the memory.
     _memory: Mmap,
 }
 
-/// Most windows that code may use; a kernel has no more messages.
+/// Maximum number of windows; a kernel has no more messages.
 const MAX_WINDOWS: u32 = 1 << 20;
 
-/// Most bytes that a thread may keep; a kernel has no more places where channels wait than instructions.
-const MAX_KEPT: u32 = 1 << 20;
+/// Maximum of [`Translation::saved`]; a kernel has fewer instructions at which channels can be parked.
+const MAX_SAVED: u32 = 1 << 20;
 
-impl Code {
+impl HostCode {
     /// Loads a translation.
     ///
     /// # Errors
-    /// An object that is damaged, for another machine, or has in it what translations have not; a host that
-    /// gives no executable memory.
-    pub fn load(translation: &Translation) -> Result<Code, LoadError> {
+    /// An object that is damaged, is for another architecture, or has unsupported sections, symbols or
+    /// relocations; a host that refuses executable memory.
+    pub fn load(translation: &Translation) -> Result<HostCode, LoadError> {
         if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
-            return Err(LoadError::new("this host's is not known"));
+            return Err(LoadError::new("this host's architecture is not supported"));
         }
         if translation.windows > MAX_WINDOWS {
-            return Err(LoadError::new(format!("{} windows", translation.windows)));
+            return Err(LoadError::new(format!("{} windows are too many", translation.windows)));
         }
-        if translation.kept > MAX_KEPT {
-            return Err(LoadError::new(format!("{} bytes that each thread keeps", translation.kept)));
+        if translation.saved > MAX_SAVED {
+            return Err(LoadError::new(format!(
+                "{} bytes of saved state per thread are too many",
+                translation.saved
+            )));
         }
         let file = Elf::parse(translation.object.as_slice())?;
         if file.architecture() != Architecture::X86_64 || file.kind() != ObjectKind::Relocatable {
@@ -116,25 +118,24 @@ impl Code {
         }
         layout.write_table(&mut memory, &import_addresses());
         relocate::all(&file, &layout, &mut memory)?;
-        let name = if translation.stops { abi::THREAD } else { abi::GROUP };
+        let name = if translation.yields { abi::THREAD } else { abi::GROUP };
         let offset = entry(&file, &layout, name)?;
         let memory = memory.make_exec()?;
         let address = memory[offset as usize..].as_ptr();
-        let entry = if translation.stops {
-            // SAFETY: the address of machine code that has this signature, by what both sides have agreed on.
-            Entry::Thread(unsafe { std::mem::transmute::<*const u8, Thread>(address) })
+        let entry = if translation.yields {
+            // SAFETY: the address of machine code that has this signature according to the ABI.
+            EntryPoint::Thread(unsafe { std::mem::transmute::<*const u8, ThreadFunction>(address) })
         } else {
-            // SAFETY: the address of machine code that has this signature, by what both sides have agreed
-            // on.
-            Entry::Group(unsafe { std::mem::transmute::<*const u8, Group>(address) })
+            // SAFETY: the address of machine code that has this signature according to the ABI.
+            EntryPoint::Group(unsafe { std::mem::transmute::<*const u8, GroupFunction>(address) })
         };
         let interpreted = translation.interpreted.clone();
-        let Translation { windows, kept, .. } = *translation;
-        Ok(Code { entry, windows, kept, interpreted, _memory: memory })
+        let Translation { windows, saved, .. } = *translation;
+        Ok(HostCode { entry, windows, saved, interpreted, _memory: memory })
     }
 }
 
-/// Where a function of the object is in memory.
+/// The offset of a function of the object in the mapping.
 fn entry(file: &Elf<'_>, layout: &Layout, name: &str) -> Result<u64, LoadError> {
     let missing = || LoadError::new(format!("no function {name}"));
     let symbol = file.symbols().find(|symbol| symbol.name() == Ok(name)).ok_or_else(missing)?;
@@ -155,7 +156,7 @@ extern "C" fn fmaf(a: f32, b: f32, c: f32) -> f32 {
     a.mul_add(b, c)
 }
 
-/// The host's addresses of [`IMPORTS`].
+/// The host addresses of [`IMPORTS`].
 fn import_addresses() -> [u64; IMPORTS.len()] {
     type Copy = unsafe extern "C" fn(*mut libc::c_void, *const libc::c_void, usize) -> *mut libc::c_void;
     type Set = unsafe extern "C" fn(*mut libc::c_void, c_int, usize) -> *mut libc::c_void;

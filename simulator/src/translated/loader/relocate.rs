@@ -1,4 +1,5 @@
-//! Relocations: those of the small code model, position-independent (System V ABI, AMD64 supplement, 4.4.1).
+//! Applies the relocations of position-independent code in the small code model (System V ABI, AMD64
+//! supplement, 4.4.1).
 
 use object::{
     Object, ObjectSection, ObjectSymbol, Relocation, RelocationFlags, RelocationTarget, SymbolIndex, elf,
@@ -7,13 +8,13 @@ use object::{
 use super::layout::Layout;
 use super::{Elf, IMPORTS, LoadError};
 
-/// What a relocation refers to, as an offset in the mapping.
+/// The target of a relocation; all places are offsets in the mapping.
 struct Target {
-    /// The symbol, or a jump to it.
+    /// The symbol, or the jump to an imported one.
     place: u64,
-    /// Where its address stands.
+    /// Its table entry.
     slot: Option<u64>,
-    /// It is a function of the host: its place is not where its address says.
+    /// Whether it is imported: its address then is not that of `place`.
     import: bool,
 }
 
@@ -42,7 +43,7 @@ pub fn all(file: &Elf<'_>, layout: &Layout, memory: &mut [u8]) -> Result<(), Loa
     Ok(())
 }
 
-/// Applies a relocation of the bytes at `place`, which are in the mapping.
+/// Applies a relocation at the offset `place`, which is within the mapping.
 fn one(
     file: &Elf<'_>,
     layout: &Layout,
@@ -75,19 +76,19 @@ fn one(
             memory[place as usize..][..8].copy_from_slice(&address.to_le_bytes());
             return Ok(());
         }
-        other => return Err(LoadError::new(format!("a relocation of type {other}"))),
+        other => return Err(LoadError::new(format!("a relocation of unsupported type {other}"))),
     };
     memory[place as usize..][..4].copy_from_slice(&value.to_le_bytes());
     Ok(())
 }
 
-/// Where a symbol is.
+/// Resolves a symbol.
 fn target(file: &Elf<'_>, layout: &Layout, index: SymbolIndex) -> Result<Target, LoadError> {
     let symbol = file.symbol_by_index(index)?;
     if symbol.is_undefined() {
         let name = symbol.name()?;
         let import = IMPORTS.iter().position(|import| *import == name);
-        let import = import.ok_or_else(|| LoadError::new(format!("it needs {name:?}")))?;
+        let import = import.ok_or_else(|| LoadError::new(format!("undefined symbol {name:?}")))?;
         return Ok(Target {
             place: layout.jump(import),
             slot: Some(layout.import_slot(import)),

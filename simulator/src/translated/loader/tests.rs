@@ -1,4 +1,4 @@
-//! Objects that are made for the tests.
+//! Tests of the loader, with objects made here.
 
 use object::write::{Object, Relocation, StandardSection, Symbol, SymbolId, SymbolSection};
 use object::{
@@ -6,7 +6,7 @@ use object::{
 };
 use proptest::prelude::*;
 
-use super::{Code, Entry, Group};
+use super::{EntryPoint, GroupFunction, HostCode};
 use gencl_eu::abi::{self, Frame, IMPORTS, Translation};
 
 /// An object with a function.
@@ -41,8 +41,8 @@ fn translation(object: &Object<'_>) -> Translation {
     Translation { object: object.write().unwrap(), ..Translation::default() }
 }
 
-/// A translation that is a function of the test.
-fn group(function: Group) -> Translation {
+/// A translation whose code jumps to a function of this program.
+fn group(function: GroupFunction) -> Translation {
     translation(&object(abi::GROUP, &jump(function as usize)).0)
 }
 
@@ -51,8 +51,8 @@ fn jump(address: usize) -> Vec<u8> {
     [&[0x48, 0xb8][..], &address.to_le_bytes(), &[0xff, 0xe0]].concat()
 }
 
-fn run(code: &Code) -> u32 {
-    let Entry::Group(group) = code.entry else { panic!("a group") };
+fn run(code: &HostCode) -> u32 {
+    let EntryPoint::Group(group) = code.entry else { panic!("a group") };
     // SAFETY: the functions of these tests do not look at their argument.
     unsafe { group(std::ptr::null_mut()) }
 }
@@ -69,8 +69,8 @@ unsafe extern "C" fn eleven(_: *mut Frame) -> u32 {
 #[test]
 fn functions_are_found_and_called() {
     let (own, _) = object(abi::GROUP, &constant(7));
-    assert_eq!(run(&Code::load(&translation(&own)).unwrap()), 7);
-    assert_eq!(run(&Code::load(&group(eleven)).unwrap()), 11);
+    assert_eq!(run(&HostCode::load(&translation(&own)).unwrap()), 7);
+    assert_eq!(run(&HostCode::load(&group(eleven)).unwrap()), 11);
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn constants_and_other_functions_are_reached() {
     let offset = own.append_section_data(rodata, &99u32.to_le_bytes(), 64);
     let section = own.section_symbol(rodata);
     relocate(&mut own, 2, section, elf::R_X86_64_PC32, offset as i64 - 4);
-    assert_eq!(run(&Code::load(&translation(&own)).unwrap()), 99);
+    assert_eq!(run(&HostCode::load(&translation(&own)).unwrap()), 99);
 
     // `jmp other`, then `jmp *other@GOTPCREL(%rip)`
     for (code, at, r_type) in [
@@ -94,7 +94,7 @@ fn constants_and_other_functions_are_reached() {
         let text = own.section_id(StandardSection::Text);
         own.add_symbol_data(other, text, &constant(5), 16);
         relocate(&mut own, at, other, r_type, -4);
-        assert_eq!(run(&Code::load(&translation(&own)).unwrap()), 5);
+        assert_eq!(run(&HostCode::load(&translation(&own)).unwrap()), 5);
     }
 
     // `movabs $other, %rax; jmp *%rax`
@@ -103,7 +103,7 @@ fn constants_and_other_functions_are_reached() {
     let text = own.section_id(StandardSection::Text);
     own.add_symbol_data(other, text, &constant(6), 16);
     relocate(&mut own, 2, other, elf::R_X86_64_64, 0);
-    assert_eq!(run(&Code::load(&translation(&own)).unwrap()), 6);
+    assert_eq!(run(&HostCode::load(&translation(&own)).unwrap()), 6);
 }
 
 #[test]
@@ -117,27 +117,27 @@ fn the_hosts_functions_are_called() {
         let (mut own, _) = object(abi::GROUP, &code);
         let import = symbol(&mut own, name);
         relocate(&mut own, 9, import, elf::R_X86_64_PLT32, -4);
-        assert_eq!(run(&Code::load(&translation(&own)).unwrap()), 3, "{name}");
+        assert_eq!(run(&HostCode::load(&translation(&own)).unwrap()), 3, "{name}");
         // `jmp *name@GOTPCREL(%rip)` instead
         let (mut own, _) = object(abi::GROUP, &[0x31, 0xd2, 0x31, 0xf6, 0xff, 0x25, 0, 0, 0, 0]);
         let import = symbol(&mut own, name);
         relocate(&mut own, 6, import, elf::R_X86_64_REX_GOTPCRELX, -4);
-        run(&Code::load(&translation(&own)).unwrap());
+        run(&HostCode::load(&translation(&own)).unwrap());
     }
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
-    let error = |object: &Object<'_>| Code::load(&translation(object)).unwrap_err().to_string();
+fn unsupported_objects_are_refused() {
+    let error = |object: &Object<'_>| HostCode::load(&translation(object)).unwrap_err().to_string();
     let (mut own, _) = object(abi::GROUP, &[0xe8, 0, 0, 0, 0, 0xc3]);
     let import = symbol(&mut own, "system");
     relocate(&mut own, 1, import, elf::R_X86_64_PLT32, -4);
-    assert_eq!(error(&own), "translated code: it needs \"system\"");
+    assert_eq!(error(&own), "translated code: undefined symbol \"system\"");
 
     for r_type in [elf::R_X86_64_32, elf::R_X86_64_32S, elf::R_X86_64_TPOFF32, 12345] {
         let (mut own, symbol) = object(abi::GROUP, &constant(0));
         relocate(&mut own, 1, symbol, r_type, 0);
-        assert_eq!(error(&own), format!("translated code: a relocation of type {r_type}"));
+        assert_eq!(error(&own), format!("translated code: a relocation of unsupported type {r_type}"));
     }
 
     for (offset, addend, text) in [(3, 0, "outside of its section"), (1, 1 << 40, "reaches too far")] {
@@ -154,39 +154,39 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(error(&own), "translated code: section .data is variable");
 
     let (own, _) = object(abi::GROUP, &constant(0));
-    let stops = Translation { stops: true, ..translation(&own) };
-    assert_eq!(Code::load(&stops).unwrap_err().to_string(), "translated code: no function gencl_thread");
+    let yields = Translation { yields: true, ..translation(&own) };
+    assert_eq!(HostCode::load(&yields).unwrap_err().to_string(), "translated code: no function gencl_thread");
     let windows = Translation { windows: u32::MAX, ..translation(&own) };
-    assert!(Code::load(&windows).is_err());
-    let kept = Translation { kept: u32::MAX, ..translation(&own) };
-    assert!(Code::load(&kept).is_err());
-    assert!(Code::load(&Translation::default()).is_err());
+    assert!(HostCode::load(&windows).is_err());
+    let saved = Translation { saved: u32::MAX, ..translation(&own) };
+    assert!(HostCode::load(&saved).is_err());
+    assert!(HostCode::load(&Translation::default()).is_err());
 }
 
 #[test]
-fn every_cut_is_noticed_or_harmless() {
+fn truncated_objects_are_refused_or_harmless() {
     let whole = group(eleven);
     for length in 0..whole.object.len() {
         let object = whole.object[..length].to_vec();
-        // Loading must not read outside of it; a cut that takes nothing away that is needed may go well.
-        let _ = Code::load(&Translation { object, ..whole.clone() });
+        // Loading must not read out of bounds; it may succeed if nothing that it needs is missing.
+        let _ = HostCode::load(&Translation { object, ..whole.clone() });
     }
 }
 
 proptest! {
     #[test]
     fn garbage_is_an_error(object in prop::collection::vec(any::<u8>(), 0..512)) {
-        let loaded = Code::load(&Translation { object, ..Translation::default() });
+        let loaded = HostCode::load(&Translation { object, ..Translation::default() });
         prop_assert!(loaded.is_err());
     }
 
     #[test]
-    fn damage_never_panics(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {
+    fn damaged_objects_never_panic(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {
         let mut translation = group(eleven);
         for (index, value) in changes {
             let length = translation.object.len();
             translation.object[index.index(length)] = value;
         }
-        let _ = Code::load(&translation);
+        let _ = HostCode::load(&translation);
     }
 }

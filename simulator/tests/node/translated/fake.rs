@@ -1,5 +1,5 @@
-//! A translator for the tests: its code is a function of the test, which has the instructions executed one by
-//! one.
+//! A translator for the tests: its code is a function of the test, which calls the interpreter for each
+//! instruction.
 
 use std::slice;
 use std::sync::Arc;
@@ -19,20 +19,20 @@ pub const REASON: &str = "mov: it is a fake";
 pub type Group = unsafe extern "C" fn(*mut Frame) -> u32;
 pub type Thread = unsafe extern "C" fn(*mut Frame, u32, u32) -> u32;
 
-/// Code that is this function.
+/// A translation whose code is a function that executes a work-group.
 pub fn group(function: Group) -> Translation {
     translation(jump(abi::GROUP, function as usize), false)
 }
 
-/// As [`group`] for kernels that wait.
+/// As [`group`], with a function that executes a thread.
 pub fn thread(function: Thread) -> Translation {
     translation(jump(abi::THREAD, function as usize), true)
 }
 
-/// The first instruction stands for all, which are interpreted.
+/// Lists the first instruction as interpreted, on behalf of all.
 fn translation(object: Vec<u8>, waits: bool) -> Translation {
     let interpreted = vec![Interpreted { instruction: 0, reason: REASON.to_owned() }];
-    Translation { object, interpreted, windows: 2, kept: 0, stops: waits }
+    Translation { object, interpreted, windows: 2, saved: 0, yields: waits }
 }
 
 /// An object with a function that jumps to an address: `movabs $address, %rax; jmp *%rax`.
@@ -54,12 +54,12 @@ fn jump(name: &str, address: usize) -> Vec<u8> {
     object.write().unwrap()
 }
 
-/// Answers every request with the same, on another thread.
+/// Gives the same answer to every request, on another thread.
 pub struct Translator {
     answer: Answer,
     delay: Duration,
     pub asked: AtomicUsize,
-    /// The last request was for threads that wait for each other in loops.
+    /// Whether the last request had `Variant::spins`.
     pub spins: AtomicBool,
 }
 
@@ -68,7 +68,7 @@ impl Translator {
         Arc::new(Translator { answer, delay, asked: AtomicUsize::new(0), spins: AtomicBool::new(false) })
     }
 
-    /// A simulator that has it.
+    /// A simulator that uses it.
     pub fn simulator(self: &Arc<Translator>, engine: EngineChoice) -> Simulator {
         let translations = Some(Source(Arc::clone(self) as Arc<dyn TranslationSource>));
         let hang_limit = Duration::from_millis(400);
@@ -90,12 +90,12 @@ impl TranslationSource for Translator {
     }
 }
 
-/// Gives a thread its payload: header, constants of all threads, a register of its own.
+/// Writes a thread's payload: header, cross-thread constants, one register of per-thread constants.
 ///
 /// # Safety
 /// `frame` is complete.
 pub unsafe fn payload(frame: *mut Frame, thread: u32, file: usize) {
-    // SAFETY: by the caller's word; the file is larger than the payload.
+    // SAFETY: guaranteed by the caller; the file is larger than the payload.
     unsafe {
         let Frame { headers, header_step, cross_thread, per_thread, files, .. } = *frame;
         let file = slice::from_raw_parts_mut(*files.add(file), 96);
@@ -106,7 +106,7 @@ pub unsafe fn payload(frame: *mut Frame, thread: u32, file: usize) {
     }
 }
 
-/// Has instructions executed; `false` when one has failed.
+/// Interprets instructions; `false` when one has failed.
 ///
 /// # Safety
 /// `frame` is complete, and its threads have their payload.
@@ -114,8 +114,8 @@ pub unsafe fn execute(frame: *mut Frame, thread: u32, instructions: std::ops::Ra
     for instruction in instructions {
         // SAFETY: the caller gives a complete frame, which has the function and a mask for each thread.
         let failed = unsafe {
-            let (execute, active) = ((*frame).execute, *(*frame).masks.add(thread as usize));
-            execute(frame, thread, instruction, active)
+            let (interpret, active) = ((*frame).interpret, *(*frame).masks.add(thread as usize));
+            interpret(frame, thread, instruction, active)
         };
         if failed != 0 {
             return false;

@@ -5,7 +5,7 @@ pub mod fake;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use gencl_eu::abi::{FAULT, Frame, TURN};
+use gencl_eu::abi::{FAULT, Frame, YIELD};
 use gencl_i915::RenderNode;
 use gencl_simulator::translated::source::EngineChoice;
 use gencl_simulator::{LaunchStatistics, Settings, Simulator};
@@ -65,7 +65,7 @@ fn work_groups_are_executed_by_translated_code() {
 }
 
 #[test]
-fn lanes_that_do_not_run_are_known() {
+fn partial_dispatch_masks_are_not_a_full_variant() {
     let machine = translating(group(write_ids));
     let launch = Launch { kernel: WRITE_IDS, threads: 2, right_mask: 0x07, groups: 2, ..Launch::default() };
     machine.run_kernel(&launch).unwrap();
@@ -74,7 +74,7 @@ fn lanes_that_do_not_run_are_known() {
 }
 
 #[test]
-fn threads_meet_at_barriers() {
+fn threads_yield_at_barriers() {
     let machine = translating(thread(reverse));
     let launch = Launch { kernel: REVERSE, threads: 2, slm_code: 1, groups: 3, ..Launch::default() };
     machine.run_kernel(&launch).unwrap();
@@ -85,18 +85,18 @@ fn threads_meet_at_barriers() {
 }
 
 #[test]
-fn threads_take_turns() {
-    /// [`reverse`], of which thread 0 waits in a loop for thread 1, which comes to the barrier at its third
-    /// turn.
+fn threads_yield_in_spin_loops() {
+    /// [`reverse`] where thread 0 spins until thread 1 has reached the barrier, which it does when it is
+    /// resumed the second time.
     unsafe extern "C" fn waits(frame: *mut Frame, thread: u32, resume: u32) -> u32 {
         // SAFETY: the engine's frame, complete and in nobody else's use meanwhile.
         let arrived = unsafe { (*frame).arrived };
         match (thread, resume) {
             // SAFETY: the engine's frame, complete and in nobody else's use meanwhile.
             (_, 1) => unsafe { reverse(frame, thread, 1) },
-            (0, _) if arrived == 0 => TURN | 2,
-            (1, 0) => TURN | 2,
-            (1, 0x8000_0002) => TURN | 3,
+            (0, _) if arrived == 0 => YIELD | 2,
+            (1, 0) => YIELD | 2,
+            (1, 0x8000_0002) => YIELD | 3,
             // SAFETY: the engine's frame, complete and in nobody else's use meanwhile.
             _ => unsafe { reverse(frame, thread, 0) },
         }
@@ -111,7 +111,7 @@ fn threads_take_turns() {
 
 #[test]
 fn faults_are_those_of_the_interpreter() {
-    /// Thread 0 does not come to the barrier.
+    /// Thread 0 never reaches the barrier.
     unsafe extern "C" fn absent(frame: *mut Frame, thread: u32, resume: u32) -> u32 {
         // SAFETY: the engine's frame, complete and in nobody else's use meanwhile.
         if thread == 0 { 0 } else { unsafe { reverse(frame, thread, resume) } }
@@ -140,23 +140,29 @@ fn faults_are_those_of_the_interpreter() {
 }
 
 #[test]
-fn buffers_are_found() {
-    /// Adds to the first dword of the data through a window; leaves alone what is in no buffer.
+fn windows_are_filled_on_demand() {
+    /// Adds to the first dword of the data through a window, after a lookup that finds no buffer.
     unsafe extern "C" fn count(frame: *mut Frame) -> u32 {
         // SAFETY: the engine's frame; the window is as large as it says.
         unsafe {
-            let (find, windows) = ((*frame).find, (*frame).windows);
+            let (find_window, windows) = ((*frame).find_window, (*frame).windows);
             let window = windows.add(1);
             if (*window).size == 0 {
-                if find(frame, 0, 0x666_0000) != 0 || (*windows).size != 0 {
+                if find_window(frame, 0, 0x666_0000) != 0 || (*windows).size != 0 {
                     return FAULT;
                 }
-                if find(frame, 1, DATA + 8) == 0 || (*window).start != DATA || (*window).size != 0x40_0000 {
+                if find_window(frame, 1, DATA + 8) == 0
+                    || (*window).start != DATA
+                    || (*window).size != 0x40_0000
+                {
                     return FAULT;
                 }
-                // The other one is no longer to be found, and stays when this one is found again.
+                // The other window is not empty any more, and stays when this one is filled again.
                 (*windows).size -= 1;
-                if (*windows).start != DATA || find(frame, 1, DATA) == 0 || (*windows).size != 0x3f_ffff {
+                if (*windows).start != DATA
+                    || find_window(frame, 1, DATA) == 0
+                    || (*windows).size != 0x3f_ffff
+                {
                     return FAULT;
                 }
             }
@@ -205,7 +211,7 @@ fn kernels_without_translation_are_interpreted() {
 }
 
 #[test]
-fn waiting_for_a_translation_is_no_hang() {
+fn waiting_for_a_translation_is_not_a_hang() {
     let translator = Translator::new(Ok(group(write_ids)), Duration::from_millis(1000));
     let machine = Machine::new(translator.simulator(EngineChoice::Translate));
     machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups: 10, ..Launch::default() }).unwrap();
@@ -214,7 +220,7 @@ fn waiting_for_a_translation_is_no_hang() {
 }
 
 #[test]
-fn a_launch_changes_to_translated_code() {
+fn a_launch_switches_to_translated_code() {
     static CALLS: AtomicU64 = AtomicU64::new(0);
     unsafe extern "C" fn counted(frame: *mut Frame) -> u32 {
         CALLS.fetch_add(1, Ordering::Relaxed);
@@ -223,7 +229,7 @@ fn a_launch_changes_to_translated_code() {
     }
     let translator = Translator::new(Ok(group(counted)), Duration::from_millis(5));
     let machine = Machine::new(translator.simulator(EngineChoice::Auto));
-    // Small programs are not translated.
+    // Short programs are not translated.
     machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups: 2, ..Launch::default() }).unwrap();
     assert_eq!((translator.asked.load(Ordering::Relaxed), last(&machine).sum.translated), (0, 0));
     let groups = 65_536;
@@ -242,8 +248,8 @@ fn a_launch_changes_to_translated_code() {
 }
 
 #[test]
-fn a_launch_ends_without_its_translation() {
-    // One of two threads leaves its core to the translator, but not to the end: the answer comes in ten
+fn a_launch_ends_before_its_translation_arrives() {
+    // One of two threads waits for the translation, but not until the answer, which comes in ten
     // minutes.
     let translator = Translator::new(Ok(group(write_ids)), Duration::from_secs(600));
     let machine = Machine::new(translator.simulator(EngineChoice::Auto));
@@ -255,7 +261,7 @@ fn a_launch_ends_without_its_translation() {
 }
 
 #[test]
-fn many_small_launches_become_worth_a_translation() {
+fn many_small_launches_are_translated() {
     let translator = Translator::new(Ok(group(write_ids)), Duration::ZERO);
     let machine = Machine::new(translator.simulator(EngineChoice::Auto));
     machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, ..Launch::default() }).unwrap();
@@ -283,7 +289,7 @@ const SPIN: &str = "
         dp data 1 MsgDesc: mlen 3 rlen 0              { align1 1Q };";
 
 #[test]
-fn for_threads_that_wait_in_loops_others_have_their_turn() {
+fn kernels_with_spin_loops_get_code_that_yields() {
     let translator = Translator::new(Err("no".to_owned()), Duration::ZERO);
     let machine = Machine::new(translator.simulator(EngineChoice::Auto));
     let begin = Instant::now();
@@ -299,7 +305,7 @@ fn for_threads_that_wait_in_loops_others_have_their_turn() {
 }
 
 #[test]
-fn the_interpreter_asks_for_nothing() {
+fn the_interpreter_requests_no_translation() {
     let translator = Translator::new(Ok(group(write_ids)), Duration::ZERO);
     let machine = Machine::new(translator.simulator(EngineChoice::Interpret));
     machine

@@ -1,7 +1,7 @@
 //! `make fuzz-api`: random calls through the ICD loader, right and wrong ones, from several threads.
 //!
 //! Processes are started one after the other, each with a seed of its own and threads whose seeds follow from
-//! it. It fails when a process dies or panics, when a thread does not come on, when memory grows without
+//! it. It fails when a process dies or panics, when a thread makes no progress, when memory grows without
 //! bound, and when a sequence of right calls has a wrong result.
 
 mod calls;
@@ -21,8 +21,7 @@ use gencl_testing::{Journal, wait_until};
 #[derive(Parser)]
 #[command(name = "gencl-fuzz-api", version)]
 pub struct Arguments {
-    /// Where chance begins (default: the clock). The first process has it; the next ones have the numbers
-    /// behind it.
+    /// The seed (default: the clock). The first process has it; the next ones have the following numbers.
     #[arg(long)]
     seed: Option<u64>,
     /// How long.
@@ -39,7 +38,7 @@ pub struct Arguments {
     worker: Option<i32>,
 }
 
-/// A process that takes longer than this hangs; it finds out itself when a thread does not come on.
+/// A process that takes longer than this hangs; it detects threads without progress itself.
 const HANG_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// What a process says on standard error when something is wrong that its driver survives.

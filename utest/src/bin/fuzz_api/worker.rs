@@ -21,7 +21,7 @@ use crate::handles::{Handles, KINDS, Kind};
 /// A thread that makes no further call for so long hangs.
 const HANG_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How often user events are ended, so that nobody waits for ever.
+/// Interval at which user events are completed, so that no thread waits forever.
 const OFTEN: Duration = Duration::from_millis(10);
 
 /// Calls between two sequences of right calls.

@@ -108,7 +108,7 @@ pub fn work(task: &Task) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// Gives the driver one binary, for people.
+/// Runs the driver with one binary, for debugging.
 pub fn one(path: &Path) -> Result<(), String> {
     let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut tally = Tally::default();
@@ -125,7 +125,7 @@ fn binary(session: &Session, source: &str) -> Result<Program, String> {
 
 /// Loads and builds a binary, and launches its kernels.
 fn feed(bytes: &[u8], tally: &mut Tally) -> Result<(), String> {
-    // Faults of the input before are not told to this one.
+    // Clears the faults of the previous input.
     let session = Session::new(0)?;
     let program = match session.load(bytes) {
         Ok(program) => program,
@@ -148,7 +148,7 @@ fn feed(bytes: &[u8], tally: &mut Tally) -> Result<(), String> {
                     Err(trouble) => refused(trouble, "launches with an error", tally)?,
                 }
                 let took = begin.elapsed();
-                // Tells of the fault, so that the next launch has one of its own.
+                // Reports the fault, so that the next launch has a separate one.
                 let _ = session.queue.finish();
                 Ok(took)
             };
@@ -187,7 +187,7 @@ fn launch(
         set(kernel, index, buffer)?;
     }
     let device = session.device.id();
-    // Any answer will do.
+    // Any result is valid.
     let _ = (
         kernel.get_work_group_size(device),
         kernel.get_compile_work_group_size(device),

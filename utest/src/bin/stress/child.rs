@@ -1,4 +1,4 @@
-//! The processes that use the driver: how they are started, and what came of them.
+//! Starts the processes that use the driver, and collects their results.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

@@ -34,7 +34,7 @@ struct Arguments {
     /// How long, divided among the sections; each is run once at least.
     #[arg(long, default_value_t = 60)]
     seconds: u64,
-    /// Where chance begins (default: the clock). Repetitions of a section have this seed and those behind it.
+    /// The seed (default: the clock). Repetitions of a section have this seed and the following ones.
     #[arg(long)]
     seed: Option<u64>,
     /// Only sections whose names contain this.

@@ -1,4 +1,4 @@
-//! Compile servers that die or stand still while they build and translate.
+//! Compile servers that are killed or stopped while they build and translate.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -20,7 +20,8 @@ const LONGEST: Duration = Duration::from_secs(8);
 /// After its client's end, a server ends within this time.
 const GRACE_PERIOD: Duration = Duration::from_secs(10);
 
-/// A build of these programs ends within this time, and its second attempt, too, however loaded the machine is.
+/// A build of these programs ends within this time, and its second attempt, too, however loaded the machine
+/// is.
 const LONGEST_BUILD: Duration = Duration::from_secs(2);
 
 /// Servers die so often that a build may lose its second one, too, and then fails with a reason.

@@ -1,4 +1,4 @@
-//! Everything is made, used and released again and again: nothing may grow.
+//! Objects are created, used and released repeatedly: nothing may grow.
 
 use std::time::{Duration, Instant};
 
@@ -10,17 +10,18 @@ use crate::work::round;
 /// Programs that are built in turn.
 const VARIANTS: u64 = 24;
 
-/// Rounds until everything is there that stays: servers, host threads, translations.
+/// Warm-up iterations, until everything permanent exists: servers, host threads, translations.
 const WARM: u64 = 10 * VARIANTS;
 
-/// By how much each process may grow after the warm-up: allocators keep some memory, and this process has pipes and
-/// a thread for a server that starts later. What leaks for each of the variants, or in each round, grows by more.
+/// By how much each process may grow after the warm-up: allocators keep some memory, and this process has
+/// pipes and a thread for a server that starts later. What leaks for each of the variants, or in each round,
+/// grows by more.
 const MAX_MEMORY_GROWTH: u64 = 24 << 10;
 const MAX_DESCRIPTOR_GROWTH: u64 = 8;
 const MAX_THREAD_GROWTH: u64 = 4;
 
-/// Processes of one application's servers, each with its supervisor: a second server starts when a build and a
-/// translation first meet.
+/// Processes of one application's servers, each with its supervisor: a second server starts when a build and
+/// a translation first meet.
 const MAX_SERVER_PROCESSES: usize = 2 * 4;
 
 /// Time for what is released elsewhere: servers that end, threads of queues.
@@ -65,7 +66,7 @@ pub fn work(task: &Task) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// Is there more than the driver has reason to hold?
+/// Whether the driver holds more than it has reason to.
 fn grows(first: &[Holdings], last: &[Holdings]) -> bool {
     let process_grows = |last: &Holdings| {
         first.iter().find(|first| first.process == last.process).is_some_and(|first| {

@@ -1,4 +1,4 @@
-//! Many that build and launch at once, with a kernel cache in which nothing is yet.
+//! Many threads and processes build and launch at once, with an empty kernel cache.
 
 use std::time::Duration;
 

@@ -221,7 +221,7 @@ pub fn refused() -> Outcome {
     Ok(())
 }
 
-/// What Intel's driver accepts, gives another code for or ends the process of.
+/// Calls that Intel's driver accepts, returns another code for, or crashes on.
 pub fn refused_strictly() -> Outcome {
     let flat = descriptor(CL_MEM_OBJECT_IMAGE2D, [16, 8, 1]);
     let deep = descriptor(CL_MEM_OBJECT_IMAGE3D, [16, 8, 4]);

@@ -1,5 +1,7 @@
 //! Kernels that read and write images, compared with [`super::reference`].
 
+#![allow(non_upper_case_globals, reason = "the API's names in patterns")]
+
 use std::ffi::c_void;
 use std::ptr::null_mut;
 

@@ -1,5 +1,7 @@
 //! Texels and filters as the specification has them: OpenCL C 3.0, "Image Addressing and Filtering".
 
+#![allow(non_upper_case_globals, reason = "the API's names in patterns")]
+
 use half::f16;
 use opencl_sys::{
     CL_A, CL_ADDRESS_CLAMP, CL_ADDRESS_MIRRORED_REPEAT, CL_ADDRESS_REPEAT, CL_BGRA, CL_DEPTH, CL_FLOAT,

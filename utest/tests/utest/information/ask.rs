@@ -1,4 +1,4 @@
-//! Asking one query in all the ways that an application may.
+//! One query with all combinations of arguments.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -58,7 +58,7 @@ const GUARD: u8 = 0xa5;
 /// Is no query's name.
 const UNKNOWN: u32 = 0xfeed;
 
-/// Asks each query in all ways, and one that there is not.
+/// Makes each query with all combinations of arguments, and one that does not exist.
 pub fn check_all(what: &str, queries: &[Query], ask: &Ask) -> Outcome {
     for query in queries {
         check(query, ask).map_err(|error| format!("{what}, {}: {error}", query.name))?;
@@ -114,7 +114,7 @@ fn check(query: &Query, ask: &Ask) -> Outcome {
     if !fits {
         return Err(format!("{size} bytes, expected {:?}", query.shape));
     }
-    // Neither value nor size are wanted, whatever the size says.
+    // Neither value nor size are requested; the size does not matter.
     expect(ask(query.value, 0, null_mut(), null_mut()), CL_SUCCESS, "nothing")?;
     expect(ask(query.value, size + 8, null_mut(), null_mut()), CL_SUCCESS, "nothing, with a size")?;
     // Room for the value, and for more.

@@ -161,7 +161,7 @@ const EXTENSIONS: &[Extension] = &[
     named("cl_intel_subgroups_long"),
 ];
 
-/// Extensions that depend on more than the target, which is all that the compiler knows.
+/// Extensions that do not depend on the target alone, which the compiler is given.
 const WITHOUT_MACRO: &[&str] = &["cl_khr_pci_bus_info", "cl_khr_image2d_from_buffer"];
 
 fn reported() -> Result<Vec<String>, String> {

@@ -1,4 +1,4 @@
-//! What answers say: no less than OpenCL asks for, and the same in all places.
+//! Limits: at least those that OpenCL requires, and consistent.
 
 use std::ptr::null_mut;
 
@@ -91,7 +91,7 @@ pub fn extensions() -> Outcome {
     }
 }
 
-/// Information on arguments is there when it was asked for, and the program was made from source.
+/// Argument information is available if it was requested, for programs from source.
 pub fn argument_information() -> Outcome {
     let gpu = Gpu::get()?;
     let source = "kernel void k(global const float *restrict a, constant unsigned int *b, local char *c, float4 d) { }";

@@ -240,7 +240,7 @@ const PROFILING: &[Query] = queries! {
     CL_PROFILING_COMMAND_COMPLETE: ULONG,
 };
 
-/// What the queries are asked about.
+/// The objects of the queries.
 const SOURCE: &str = "kernel __attribute__((reqd_work_group_size(8, 1, 1)))
     void k(global const float *a, float b) { ((global float *)a)[get_global_id(0)] = b; }";
 
@@ -325,7 +325,7 @@ pub fn kernel() -> Outcome {
     // Only built-in kernels and those of custom devices have a largest global size.
     refused(&ask, opencl_sys::CL_KERNEL_GLOBAL_WORK_SIZE, CL_INVALID_VALUE, "the global size")?;
     refused(&ask!(clGetKernelInfo, null_mut()), KERNEL[0].value, CL_INVALID_KERNEL, "no kernel")?;
-    // There is one device, so that it need not be said.
+    // There is one device, so that it need not be passed.
     let ask = ask!(clGetKernelWorkGroupInfo, handle, null_mut());
     expect(ask(WORK_GROUP[0].value, 0, null_mut(), &mut 0), CL_SUCCESS, "no device")
 }
@@ -366,7 +366,7 @@ pub fn sub_groups() -> Outcome {
     }
 }
 
-/// What `clGetKernelSubGroupInfo` says of a kernel with groups of `local` work-items.
+/// The results of `clGetKernelSubGroupInfo` for a kernel with groups of `local` work-items.
 pub fn sub_group_number(kernel: &opencl3::kernel::Kernel, query: u32, local: usize) -> Result<usize, String> {
     let input = (&raw const local).cast::<c_void>();
     let device = Gpu::get()?.device.id();

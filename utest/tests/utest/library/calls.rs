@@ -171,7 +171,7 @@ impl Arguments<'_> {
         calls.chunks(self.together).enumerate().map(kernel).collect()
     }
 
-    /// A call whose results go behind `room` bytes of `d`.
+    /// A call whose results are written after `room` bytes of `d`.
     fn statement(&self, width: usize, call: &Call, text: &str, room: usize) -> String {
         let n = suffix(width);
         let store = |value: &str, ty: &Type, room: usize| {
@@ -199,7 +199,7 @@ impl Arguments<'_> {
         format!("{declared} {first} {second}")
     }
 
-    /// Evaluates calls for single numbers that are constants of the program, which the compiler knows: those
+    /// Evaluates calls for single numbers that are constants of the program, which the compiler folds: those
     /// of the given numbers for each call.
     pub fn fold(&self, calls: &[(Call, Vec<usize>)]) -> Result<Results, String> {
         let gpu = Gpu::get()?;

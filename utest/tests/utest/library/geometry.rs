@@ -148,7 +148,7 @@ fn moderate(x: &[f64], y: &[f64]) -> bool {
 
 fn length(_: &Bounds, x: &[f64], _: &[f64]) -> Option<Vec<f64>> {
     if !finite(x) {
-        // It is open what comes of infinity and NaN together.
+        // The result for infinity and NaN together is not specified.
         let (infinite, nan) = (x.iter().any(|x| x.is_infinite()), x.iter().any(|x| x.is_nan()));
         return (infinite != nan).then(|| vec![if nan { f64::NAN } else { f64::INFINITY }]);
     }

@@ -101,7 +101,7 @@ pub fn release() -> Outcome {
         // SAFETY: the last reference of the application to it.
         let code = unsafe { (world.api.clReleaseEvent)(event.get()) };
         drop(world);
-        // The test has given up waiting when nobody listens.
+        // If the receiver is gone, the test has timed out.
         let _ = sender.send(code);
     });
     // SAFETY: the event is alive until the callback, which comes after the user event's end.

@@ -1,4 +1,4 @@
-//! What applications do wrong, or at odd moments: an error code or the right result comes of it, and nothing
+//! Misuse by applications, or calls at unusual times: the result is an error code or correct, and nothing
 //! crashes or waits for ever.
 
 mod callbacks;
@@ -15,7 +15,7 @@ use gencl_utest::{Case, Need};
 pub use processes::run_as_child;
 use world::World;
 
-/// Why other drivers are not asked: the specification does not say what happens.
+/// Why other drivers are skipped: the specification does not define the behaviour.
 const UNDEFINED: &str = "OpenCL does not define it";
 
 pub fn cases() -> Vec<Case> {

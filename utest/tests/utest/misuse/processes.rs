@@ -38,7 +38,7 @@ const CHILDREN: &[Child] = &[
     ("thread_that_ends", thread_that_ends),
 ];
 
-/// Does what the variable says, in a process that was started for it. Otherwise nothing.
+/// In a process that was started for a case: runs the action that the variable names. Otherwise nothing.
 pub fn run_as_child() {
     let Ok(name) = std::env::var(VARIABLE) else { return };
     let found = CHILDREN.iter().find(|(child, _)| *child == name);
@@ -98,8 +98,8 @@ fn exit_in_callback() -> Outcome {
     Err("the callback did not end the process".into())
 }
 
-/// Commands wait for an event that nobody ends, also in a queue that was released, and another thread waits
-/// for them.
+/// Commands wait for an event that is never completed, also in a queue that was released, and another thread
+/// waits for them.
 fn exit_blocked() -> Outcome {
     let world = World::new()?;
     let event = world.launch(1, &[world.user])? as usize;
@@ -175,7 +175,7 @@ fn fork_before_use() -> Outcome {
     World::new()?.works()
 }
 
-/// The child's calls fail, also releasing works, and the parent goes on.
+/// The child's calls fail, releasing works, and the parent continues to work.
 fn fork_after_use() -> Outcome {
     let world = World::new()?;
     let api = world.api;

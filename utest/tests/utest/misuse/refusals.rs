@@ -1,4 +1,4 @@
-//! One wrong thing in each call, and the code that the specification gives for it.
+//! One invalid argument in each call, and the code that the specification has for it.
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -290,7 +290,7 @@ impl Drop for Scene {
     }
 }
 
-/// Every row gives its code, and everything works afterwards.
+/// Every row returns its code, and everything works afterwards.
 pub fn all() -> Outcome {
     let mut scene = Scene::new()?;
     let mut wrong = Vec::new();

@@ -273,7 +273,7 @@ pub fn null_pointers() -> Outcome {
         code(error, CL_INVALID_VALUE, "clCreateProgramWithSource of null")?;
         code((api.clWaitForEvents)(1, null()), CL_INVALID_VALUE, "clWaitForEvents of null")?;
         code((api.clSetEventCallback)(world.event, 0, None, null_mut()), CL_INVALID_VALUE, "no callback")?;
-        // Error codes that nobody wants.
+        // Error codes that are not requested.
         let kernel = (api.clCreateKernel)(world.program, c"none".as_ptr(), null_mut());
         if !kernel.is_null() {
             return Err("a kernel that there is not".into());

@@ -133,7 +133,7 @@ impl World {
         Ok(value)
     }
 
-    /// Reads the first int of the buffer by a blocking call; gives its code.
+    /// Reads the first int of the buffer by a blocking call; returns its code.
     pub fn read(&self, value: &mut i32) -> cl_int {
         let to: *mut c_void = std::ptr::from_mut(value).cast();
         // SAFETY: four bytes, and the call blocks.

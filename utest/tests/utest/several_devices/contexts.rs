@@ -1,4 +1,4 @@
-//! What a context says of its devices, and what it takes from them.
+//! Queries of a context's devices, and properties that it derives from them.
 
 use std::ptr::{null, null_mut};
 

@@ -124,7 +124,7 @@ fn failures(world: &World) -> Outcome {
                 done("status", get_event_info(event, CL_EVENT_COMMAND_EXECUTION_STATUS))?.into();
             equal("its status", status, expected)?;
         }
-        // Each queue tells of what failed in it, and goes on.
+        // Each queue reports its own failures, and works afterwards.
         for queue in world.queues {
             refused("clFinish", finish(queue), CL_OUT_OF_RESOURCES)?;
         }

@@ -306,7 +306,7 @@ fn shared(world: &World) -> Outcome {
     done("clSVMFree", unsafe { svm_free(world.context, nodes) })
 }
 
-/// Only the first device knows memory by the host's addresses.
+/// Only the first device has shared virtual memory.
 fn shared_some(world: &World) -> Outcome {
     // SAFETY: the context is alive.
     let memory = done("clSVMAlloc", unsafe { svm_alloc(world.context, CL_MEM_READ_WRITE, 400, 0) })?;

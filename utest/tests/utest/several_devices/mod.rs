@@ -1,5 +1,4 @@
-//! Contexts of several devices. The environment says which devices there are, so the cases run this program
-//! anew.
+//! Contexts of several devices. The environment selects the devices, so the cases run this program again.
 
 mod contexts;
 mod events;
@@ -79,7 +78,7 @@ struct World {
     queues: [cl_command_queue; 2],
 }
 
-/// What a function gives, or its error code with its name.
+/// The result of a function, or its error code with its name.
 fn done<T>(what: &str, result: Result<T, cl_int>) -> Result<T, String> {
     result.map_err(|code| format!("{what}: {code}"))
 }
@@ -180,7 +179,7 @@ impl World {
         unsafe { enqueue_nd_range_kernel(queue, kernel, 1, null(), &raw const items, null(), count, list) }
     }
 
-    /// What a kernel that writes one number gives on a device.
+    /// The result of a kernel that writes one number on a device.
     fn number(&self, device: usize, program: cl_program, name: &CStr) -> Result<u32, String> {
         let kernel = done("clCreateKernel", create_kernel(program, name))?;
         let out = self.buffer(&[0])?;

@@ -80,7 +80,7 @@ fn group_sizes(kernel: cl_kernel, device: cl_device_id) -> Result<[usize; 2], cl
     Ok([ask(CL_KERNEL_WORK_GROUP_SIZE)?, ask(CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE)?])
 }
 
-/// Each device says of a kernel what it says where it is alone.
+/// Each device reports the same properties of a kernel as in a context of its own.
 fn all(world: &World) -> Outcome {
     const SOURCE: &str = "
         kernel void ids(global uint *out) { out[get_global_id(0)] = get_global_id(0) * 3 + get_local_size(0); }

@@ -8,7 +8,7 @@ use crate::ir::{Form, Function, Unit};
 use gencl_program::Data;
 use proptest::prelude::*;
 
-/// Runs a random kernel and gives its output.
+/// Runs a random kernel and returns its output.
 fn output(function: &Function, width: u32, global: u32, local: u32) -> Vec<u8> {
     let mut memory = Memory::default();
     let input = (0..INPUT_ELEMENTS).flat_map(|i| (i.wrapping_mul(0x0100_0193) >> 3).to_le_bytes()).collect();

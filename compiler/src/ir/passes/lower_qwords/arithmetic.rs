@@ -143,7 +143,7 @@ impl Lowering<'_> {
         let high = self.add_dword(high, middle.high);
         let mut high = self.add_dword(high, other.high);
         if ty.is_signed() {
-            // A negative factor stands for itself plus 2^64.
+            // Read as unsigned, a negative factor is larger by 2^64.
             for (factor, other) in [(a, b), (b, a)] {
                 let sign = self.sign(factor.high);
                 let excess = Halves {
@@ -280,7 +280,7 @@ impl Lowering<'_> {
         self.first_of(UnaryOp::LeadingZeros, a.high, a.low)
     }
 
-    /// Counts zeros in `first`, and goes on in `second` when there is nothing else.
+    /// Counts zeros in `first`, and in `second` if `first` is 0.
     fn first_of(&mut self, op: UnaryOp, first: Reg, second: Reg) -> Reg {
         let empty = self.compare_constant(Condition::Equal, Type::U32, first, 0);
         let here = self.unary32(op, first);

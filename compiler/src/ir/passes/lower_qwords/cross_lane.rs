@@ -17,7 +17,7 @@ impl Lowering<'_> {
         Halves { low: self.shuffle32(a.low, lane), high: self.shuffle32(a.high, lane) }
     }
 
-    /// What all active lanes hold, put together.
+    /// The reduction of the values of all active lanes.
     pub fn reduce(&mut self, op: GroupOp, ty: Type, a: Halves) -> Halves {
         match op {
             GroupOp::And | GroupOp::Or | GroupOp::Xor | GroupOp::Add => {
@@ -41,7 +41,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// What the active lanes up to this one hold, put together; `exclusive`: those before it.
+    /// The reduction of the values of the active lanes up to this one; `exclusive`: those before it.
     pub fn scan(&mut self, op: GroupOp, ty: Type, exclusive: bool, a: Halves) -> Halves {
         match op {
             GroupOp::And | GroupOp::Or | GroupOp::Xor | GroupOp::Add => {
@@ -62,7 +62,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Bits do not touch each other; a sum is put together of the sums of its parts.
+    /// Bit operations are independent for each bit; a sum is computed from the sums of its parts.
     fn by_parts(&mut self, op: GroupOp, a: Halves, across: &dyn Fn(GroupOp) -> CrossLane) -> Halves {
         let part = |lowering: &mut Self, a| lowering.emit(Op::CrossLane(across(op)), Family::Dword, &[a]);
         if op != GroupOp::Add {

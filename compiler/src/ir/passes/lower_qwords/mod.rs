@@ -1,14 +1,14 @@
-//! Registers of 64 bits become two of 32, for machines without instructions on quadwords (Gen7 and Gen7.5
+//! Lowers 64-bit registers to two of 32 bits, for machines without instructions on quadwords (Gen7 and Gen7.5
 //! have no type `Q`: Ivy Bridge PRM, volume 4 part 3, "Numeric Data Types").
 //!
 //! Each quadword register has a low and a high dword; [`arithmetic`], [`compare`], [`convert`] and
-//! [`cross_lane`] say what operations on 64-bit integers are on these. Results are made in new registers and
-//! then copied, as a destination may be a source as well; the optimisations behind this pass take the copies
-//! away, and what constants leave of the rest.
+//! [`cross_lane`] lower the operations on 64-bit integers. Results are computed in new registers and then
+//! copied, as a destination may be a source as well; later optimisations remove the copies, and fold
+//! constants.
 //!
-//! What has no such form is done on whole quadwords, joined before and parted after: addresses of 64 bits,
-//! arithmetic of doubles, atomic operations on 64 bits. Code generation refuses these for machines without
-//! quadwords. On others the pass can be tried all the same (`GENCL_DEBUG=qwords=lowered`).
+//! Other operations are done on quadwords, joined before and split after: 64-bit addresses, arithmetic of
+//! doubles, 64-bit atomics. Code generation rejects these for machines without quadwords. On others the pass
+//! can be enabled for tests (`GENCL_DEBUG=qwords=lowered`).
 
 mod arithmetic;
 mod compare;
@@ -33,7 +33,7 @@ struct Halves {
     high: Reg,
 }
 
-/// Puts two dword registers in place of every quadword register. Per-lane form.
+/// Replaces every quadword register by two dword registers. Per-lane form.
 pub fn lower_qwords(function: &mut Function) {
     let mut halves = vec![None; function.registers.len()];
     for (index, slot) in halves.iter_mut().enumerate() {
@@ -46,7 +46,7 @@ pub fn lower_qwords(function: &mut Function) {
         return;
     }
     let values = Values::new(function);
-    let constants = constants(function, &values);
+    let constants = values.constants(function);
     let once = (0..halves.len()).map(|reg| values.single_write(Reg(reg as u32)).is_some()).collect();
     let wholes = vec![None; halves.len()];
     let mut lowering = Lowering { function, halves, constants, once, wholes, out: Vec::new() };
@@ -56,19 +56,6 @@ pub fn lower_qwords(function: &mut Function) {
         }
         lowering.function.block_mut(block).instructions = std::mem::take(&mut lowering.out);
     }
-}
-
-/// By register: the constant that it holds wherever it is read.
-fn constants(function: &Function, values: &Values) -> Vec<Option<u64>> {
-    let mut constants = vec![None; function.registers.len()];
-    for instruction in function.instructions() {
-        if let Op::Immediate { bits, .. } = instruction.op
-            && values.single_write(instruction.dsts[0]).is_some()
-        {
-            constants[instruction.dsts[0].0 as usize] = Some(bits);
-        }
-    }
-    constants
 }
 
 struct Lowering<'f> {
@@ -81,7 +68,7 @@ struct Lowering<'f> {
     once: Vec<bool>,
     /// By register that there was: the quadword whose halves it is, if it is written once.
     wholes: Vec<Option<Reg>>,
-    /// The block that is being made.
+    /// The instructions of the current block.
     out: Vec<Instruction>,
 }
 
@@ -108,7 +95,6 @@ impl Lowering<'_> {
         let halves: SmallVec<[Option<Halves>; 4]> =
             instruction.srcs.iter().map(|&src| self.halves_of(src)).collect();
         let dst = instruction.dsts.first().copied();
-        let srcs = instruction.srcs.as_slice();
         let result = match (instruction.op, halves.as_slice()) {
             (Op::Immediate { bits, .. }, _) => Some(self.constant(bits)),
             (Op::Input(input), _) => self.input(input),
@@ -118,20 +104,21 @@ impl Lowering<'_> {
                 return true;
             }
             (Op::Unary(op, ty), &[Some(a)]) => {
-                if let (UnaryOp::Mov, Some(dst), Some(whole)) = (op, dst, self.wholes[srcs[0].0 as usize]) {
+                let [src] = instruction.sources();
+                if let (UnaryOp::Mov, Some(dst), Some(whole)) = (op, dst, self.wholes[src.0 as usize]) {
                     self.keep(dst, whole);
                 }
                 self.unary(op, ty, a)
             }
             (Op::Binary(op, ty), &[Some(a), Some(b)]) if !ty.is_float() => {
-                let amount = self.constants[srcs[1].0 as usize];
-                self.binary(op, ty, a, b, amount)
+                let [_, amount] = instruction.sources();
+                self.binary(op, ty, a, b, self.constants[amount.0 as usize])
             }
             (Op::Ternary(op, ty), &[Some(a), Some(b), Some(c)]) if !ty.is_float() => {
                 Some(self.ternary(op, a, b, c))
             }
-            (Op::Select(_), &[None, Some(a), Some(b)]) => Some(self.choose(srcs[0], a, b)),
-            (Op::CrossLane(op), &[Some(a), ..]) => self.cross_lane(op, a, srcs),
+            (Op::Select(_), &[None, Some(a), Some(b)]) => Some(self.choose(instruction.condition(), a, b)),
+            (Op::CrossLane(op), &[Some(a), ..]) => self.cross_lane(op, a, instruction),
             (Op::Compare(condition, ty), &[Some(a), Some(b)]) if !ty.is_float() => {
                 let truth = self.compare64(condition, ty, a, b);
                 return self.move_to(Type::Bool, dst, truth);
@@ -141,7 +128,8 @@ impl Lowering<'_> {
                 return self.move_to(to, dst, value);
             }
             (Op::Convert { to, from, rounding, saturate }, &[a]) => {
-                self.convert_to(to, from, rounding, saturate, srcs[0], a)
+                let [src] = instruction.sources();
+                self.convert_to(to, from, rounding, saturate, src, a)
             }
             (Op::Load { space, ty, align }, _) => {
                 self.load(space, ty, align, instruction);
@@ -185,7 +173,7 @@ impl Lowering<'_> {
         parted
     }
 
-    /// An instruction as it is, on quadwords that live for it alone.
+    /// Keeps an instruction, on quadwords that are assembled for it.
     fn whole(&mut self, instruction: &Instruction) {
         let mut instruction = instruction.clone();
         for src in &mut instruction.srcs {
@@ -270,10 +258,13 @@ impl Lowering<'_> {
         }
     }
 
-    /// Operations across lanes on what the halves hold. `srcs` are those of the instruction.
-    fn cross_lane(&mut self, op: CrossLane, a: Halves, srcs: &[Reg]) -> Option<Halves> {
+    /// Operations across lanes on what the halves hold.
+    fn cross_lane(&mut self, op: CrossLane, a: Halves, instruction: &Instruction) -> Option<Halves> {
         match op {
-            CrossLane::Shuffle(_) => Some(self.shuffle(a, srcs[1])),
+            CrossLane::Shuffle(_) => {
+                let [_, lane] = instruction.sources();
+                Some(self.shuffle(a, lane))
+            }
             CrossLane::Ballot => None,
             CrossLane::Reduce(op, ty) if ty.is_integer() => Some(self.reduce(op, ty, a)),
             CrossLane::Scan { op, ty, exclusive } if ty.is_integer() => Some(self.scan(op, ty, exclusive, a)),
@@ -284,7 +275,7 @@ impl Lowering<'_> {
     /// A load of up to as many elements as an instruction takes, which may be two of that many dwords.
     fn load(&mut self, space: Space, ty: Type, align: u32, instruction: &Instruction) {
         let dsts = self.parted(&instruction.dsts);
-        let address = self.joined(instruction.srcs[0]);
+        let address = self.joined(instruction.address());
         let ty = if is_qword(ty) { Type::U32 } else { ty };
         for (index, dsts) in dsts.chunks(MAX_ELEMENTS).enumerate() {
             let (address, align) = self.part_of_access(address, align, index);
@@ -293,8 +284,8 @@ impl Lowering<'_> {
     }
 
     fn store(&mut self, space: Space, ty: Type, align: u32, instruction: &Instruction) {
-        let values = self.parted(&instruction.srcs[1..]);
-        let address = self.joined(instruction.srcs[0]);
+        let values = self.parted(instruction.values());
+        let address = self.joined(instruction.address());
         let ty = if is_qword(ty) { Type::U32 } else { ty };
         for (index, values) in values.chunks(MAX_ELEMENTS).enumerate() {
             let (address, align) = self.part_of_access(address, align, index);

@@ -193,7 +193,7 @@ fn text(function: &Function) -> String {
     print(&Unit { functions: vec![function.clone()], ..Unit::default() })
 }
 
-/// Are addresses, which are whole quadwords here, put together by such operations?
+/// Whether 64-bit addresses are computed by such operations.
 fn joins(op: &Op) -> bool {
     match *op {
         Op::Binary(op, Type::U64) => matches!(op, BinaryOp::Or | BinaryOp::Shl | BinaryOp::Shr),

@@ -1,4 +1,4 @@
-//! What no device of ours has: each call is an error, whatever it is given.
+//! Functions that no device of gencl supports: each call is an error, whatever its arguments.
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};

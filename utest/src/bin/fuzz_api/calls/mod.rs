@@ -1,7 +1,6 @@
 //! Random calls.
 //!
-//! What the driver is promised holds: memory of the application that a right call reads or writes is there.
-//! Everything else is chance.
+//! The application's memory that valid calls read or write is always valid. Everything else is random.
 
 mod absent;
 mod commands;
@@ -48,7 +47,7 @@ pub struct Shared {
     pub platform: usize,
     pub device: usize,
     pub handles: Handles,
-    /// User events whose status has not been set, as far as anybody knows.
+    /// User events whose status may not have been set.
     pub user_events: Mutex<Vec<usize>>,
     pub arena: usize,
     /// That of the first of [`SOURCES`].
@@ -119,7 +118,7 @@ impl Caller {
         self.shared.journal.write(self.thread, &text.to_string());
     }
 
-    /// Says what no call may do, which ends the run.
+    /// Reports a fault, which ends the run.
     fn fault(&self, text: impl std::fmt::Display) {
         eprintln!("gencl-fuzz-api: thread {}: {text}", self.thread);
     }
@@ -177,7 +176,7 @@ impl Caller {
     }
 }
 
-/// Gives a reference back.
+/// Releases a reference.
 pub fn release(api: &Api, kind: Kind, handle: *mut c_void) -> cl_int {
     let call = match kind {
         Kind::Context => api.clReleaseContext,

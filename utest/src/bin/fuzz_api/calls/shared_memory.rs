@@ -13,7 +13,7 @@ use crate::sizes::{size, usual_limit};
 /// Memory of one sequence of calls, as memory that another thread frees may not be used.
 struct Allocation {
     queue: cl_command_queue,
-    /// That of the queue, as other contexts' memory may not be used either.
+    /// The queue's context, as memory of other contexts must not be used.
     context: cl_context,
     memory: *mut c_void,
     size: usize,

@@ -1,42 +1,45 @@
 //! From the per-lane to the masked form: the hardware keeps an instruction pointer for each lane
 //! (docs/structured-branches.md).
 //!
-//! The rule is that of block IPs ([`super::lower_block_ips`]): the thread runs the first block in layout
-//! order that some lane has to run, the others are parked. But here the hardware knows who is parked where:
-//! `leave` sends lanes to wait at a later block, and they are enabled again when the thread gets there. So
-//! nothing is compared and nothing predicated. What is left to do is to say
+//! The rule is that of block IPs ([`super::lower_block_ips`]): the thread executes the first block in layout
+//! order that is the next one of some lane, the others are parked. But here the hardware keeps track of
+//! parked lanes: `leave` parks lanes at a later block, and they are enabled when the thread arrives there. So
+//! no comparisons and predicates are needed. The lowering determines
 //!
-//! - where the thread goes when no lane is left for the next block: to the first block where lanes may wait;
-//! - by which instruction lanes leave and come together: what the tree of the function says ([`ControlTree`]), and `goto` and
-//!   `join` for all that is in no construct;
-//! - what a write under a mask ends: `undefined` before writes that no waiting lane minds.
+//! - where the thread jumps when no lane is left for the next block: to the first block where lanes may be
+//!   parked;
+//! - by which instructions lanes leave and reconverge: those of the function's tree ([`ControlTree`]), and
+//!   `goto` and `join` outside of constructs;
+//! - which masked writes kill: `undefined` is inserted before writes of registers that no parked lane reads.
 //!
-//! A block where lanes come together gets a head, a block of its own with nothing but the `join`. Three kinds
-//! of places need none, because the machine's instruction just before enables the lanes: the second side of
-//! an if, the last block of a loop that lanes `continue` at, and what follows a loop. They get one
-//! nevertheless when the thread may come there for lanes that are elsewhere.
+//! A block where lanes reconverge gets a head, a separate block with only the `join`. Three kinds of blocks
+//! need none, because the preceding machine instruction enables the lanes: the else side of an if, the last
+//! block of a loop where lanes `continue`, and the block after a loop. They get one if the thread may arrive
+//! there without an active lane.
 //!
-//! A uniform branch sends all active lanes the same way. Where no lane waits in between it is a jump of the
-//! thread.
+//! A uniform branch has the same target for all active lanes. If no lane is parked in between it is a jump of
+//! the thread.
 //!
-//! Short sides of an if become part of the block that decides and run under a predicate ([`short_sides`]).
+//! Short sides of an if are merged into the block with the branch and predicated ([`short_sides`]).
 
-use super::end_lives::end_lives;
-use super::short_sides::short_sides;
+mod short_sides;
+
+use super::insert_undefined::insert_undefined;
 use crate::ir::analysis::cfg::Cfg;
 use crate::ir::analysis::liveness::{Liveness, RegisterSet};
 use crate::ir::analysis::parking::Parking;
 use crate::ir::analysis::structure::ControlTree;
 use crate::ir::{BlockId, Form, Function, Instruction, Join, Leave, Op, Predicate, Reg, Vote};
+use short_sides::short_sides;
 use smallvec::SmallVec;
 
-/// Makes the constructs of the control-flow tree complete: each gets a join of its own. Expects
+/// Inserts blocks so that each construct of the control-flow tree has its own join. Expects
 /// [`super::arrange_blocks`].
 pub fn structure_blocks(function: &mut Function) {
     ControlTree::build(function);
 }
 
-/// Puts an empty block behind every branch of which neither side is the next block. Expects
+/// Inserts an empty block after every branch neither of whose sides is the next block. Expects
 /// [`super::arrange_blocks`].
 pub fn split_branches(function: &mut Function) {
     let old = std::mem::take(&mut function.layout);
@@ -73,13 +76,13 @@ pub fn lower_structured(function: &mut Function) {
 
 /// How a block ends.
 #[derive(Clone, Copy)]
-pub(super) enum End {
-    /// As it is: the thread goes to one block, or returns.
+enum End {
+    /// Unchanged: the thread jumps to one block, or returns.
     Jump(BlockId),
     Vote(Vote, Reg, BlockId),
     Leave(Leave, BlockId, Option<Predicate>),
     Return,
-    /// With the end of the block before it, whose part it becomes.
+    /// With the end of the preceding block, into which it is merged.
     Absorbed,
 }
 
@@ -90,11 +93,11 @@ struct Lowering<'f, 't> {
     parking: Parking,
     /// Of the per-lane form.
     liveness: Liveness,
-    /// By place: what stands before the block.
+    /// By index in the layout: the head before the block.
     heads: Vec<Option<(Join, BlockId)>>,
-    /// By place: may the thread come to the head without a lane for it?
+    /// By index in the layout: whether the thread may arrive at the head without an active lane.
     uncertain: Vec<bool>,
-    /// By place: the block that the block becomes part of, and for which lanes it runs.
+    /// By index in the layout: the block that the block is merged into, and its predicate.
     absorbed: Vec<Option<(BlockId, Predicate)>>,
 }
 
@@ -156,7 +159,7 @@ impl<'f, 't> Lowering<'f, 't> {
         self.function.layout = layout;
         self.function.form = Form::Masked;
         let crossing = &self.liveness.crossing;
-        end_lives(self.function, |block, reg| crossing.contains(&alive[block.0 as usize], reg));
+        insert_undefined(self.function, |block, reg| crossing.contains(&alive[block.0 as usize], reg));
     }
 
     fn place(&self, block: BlockId) -> usize {
@@ -167,12 +170,12 @@ impl<'f, 't> Lowering<'f, 't> {
         self.tree.and_then(|tree| tree.kind(block))
     }
 
-    /// The first place behind a block where lanes may wait.
+    /// The index in the layout of the first block after `block` where lanes may be parked.
     fn first_parked(&self, block: BlockId) -> Option<usize> {
         self.parking.parked(block).next().map(|parked| self.place(parked))
     }
 
-    /// Decides how a block ends.
+    /// Determines how a block ends.
     fn end(&self, place: usize) -> End {
         let block = self.layout[place];
         let Some(terminator) = self.function.block(block).terminator() else { return End::Return };
@@ -184,8 +187,8 @@ impl<'f, 't> Lowering<'f, 't> {
         let forward = kind.filter(|kind| !kind.is_backward()).unwrap_or(Leave::Goto);
         let jump = |target: BlockId| {
             if back(target) {
-                // Lanes that `continue` are enabled by the `while`; without one, or any that wait, a jump is
-                // as good.
+                // Lanes that `continue` are enabled by the `while`; without one, or without parked lanes, a
+                // jump is equivalent.
                 let plain = kind != Some(Leave::While) || self.parking.is_convergent(block);
                 if plain { End::Jump(target) } else { End::Leave(Leave::While, target, None) }
             } else if waits_before(target) {
@@ -198,10 +201,10 @@ impl<'f, 't> Lowering<'f, 't> {
             Op::Jump(target) => jump(target),
             Op::Branch { then, otherwise } if then == otherwise => jump(then),
             Op::Branch { then, otherwise } => {
-                let condition = terminator.srcs[0];
+                let condition = terminator.condition();
                 let uniform = self.function.register(condition).uniform;
                 let far = if self.layout.get(place + 1) == Some(&otherwise) { then } else { otherwise };
-                // Lanes that `break` or `continue` wait for the `while`.
+                // Lanes that `break` or `continue` are parked at the `while`.
                 let needs_while = kind == Some(Leave::While) && !self.parking.is_convergent(block);
                 if uniform && !needs_while && (back(far) || !waits_before(far)) {
                     let vote = if far == then { Vote::Any } else { Vote::None };
@@ -214,12 +217,12 @@ impl<'f, 't> Lowering<'f, 't> {
         }
     }
 
-    /// Is the block the second side of an if?
+    /// Whether the block is the else side of an if.
     fn is_other_side(&self, place: usize) -> bool {
         place > 0 && self.kind(self.layout[place - 1]) == Some(Leave::Else)
     }
 
-    /// Gives heads to the places where lanes come together that no other instruction enables.
+    /// Adds heads to the blocks where lanes reconverge, unless another instruction enables them.
     fn add_heads(&mut self, place: usize, end: End) {
         let End::Leave(by, target, _) = end else { return };
         let target = self.place(target);
@@ -235,7 +238,7 @@ impl<'f, 't> Lowering<'f, 't> {
 
     fn add_head(&mut self, place: usize, join: Join) {
         match &mut self.heads[place] {
-            // What lanes left for by `goto` must be a `join`.
+            // The target of a `goto` must be a `join`.
             Some((known, _)) => {
                 if join == Join::Goto {
                     *known = join;
@@ -245,7 +248,7 @@ impl<'f, 't> Lowering<'f, 't> {
         }
     }
 
-    /// Where the thread may come for lanes that are elsewhere there must be a head.
+    /// Marks blocks at which the thread may arrive without an active lane: they need a head.
     fn mark_uncertain(&mut self, place: usize, end: End, ends: &[End]) {
         let block = self.layout[place];
         if self.uncertain[place]
@@ -264,14 +267,15 @@ impl<'f, 't> Lowering<'f, 't> {
         }
     }
 
-    /// Where the thread goes when all lanes have left a block forward: to the first place where lanes may be.
+    /// The next block of the thread when all lanes have left a block forward: the first one where lanes may
+    /// be.
     fn without_lanes(&self, place: usize, by: Leave, target: BlockId) -> usize {
-        // An `else` goes on with the next block if lanes wait there.
+        // An `else` continues with the next block if lanes are parked there.
         let after = if by == Leave::Else { place + 1 } else { place };
         let mut parked = self.parking.parked(self.layout[place]).map(|parked| self.place(parked));
         let target = self.place(target);
         let first = parked.find(|&parked| parked > after).map_or(target, |first| first.min(target));
-        // The `else` finds out whether lanes wait for the other side, if it is all that its block does.
+        // The `else` tests whether lanes are parked at the other side, if its block is otherwise empty.
         let before = first.saturating_sub(1);
         let only_else = before > place
             && first < target
@@ -281,8 +285,8 @@ impl<'f, 't> Lowering<'f, 't> {
     }
 
     fn arrive_uncertain(&mut self, place: usize, ends: &[End]) {
-        // A `while` without lanes does nothing, and behind it are those of the loop. An `else` goes on to the
-        // end of the if when no lanes wait for it.
+        // A `while` without active lanes has no effect, and after it the lanes of the loop are enabled. An
+        // `else` jumps to the end of the if when no lanes are parked at it.
         let only_leaves = self.function.block(self.layout[place]).instructions.len() == 1
             && matches!(ends[place], End::Leave(Leave::While | Leave::Else, ..));
         if self.heads[place].is_some() {
@@ -293,7 +297,7 @@ impl<'f, 't> Lowering<'f, 't> {
         }
     }
 
-    /// Where to go to come to a place forward.
+    /// The block to jump to for a forward edge to a block: its head, if it has one.
     fn entry(&self, place: usize) -> BlockId {
         self.heads[place].map_or(self.layout[place], |(_, head)| head)
     }
@@ -306,7 +310,7 @@ impl<'f, 't> Lowering<'f, 't> {
         self.function.block_mut(head).instructions.push(join);
     }
 
-    /// Says of a block's writes what they end.
+    /// Inserts `undefined` before the killing writes of a block.
     fn mask_writes(&mut self, block: BlockId) {
         if self.parking.is_convergent(block) {
             return;
@@ -317,7 +321,7 @@ impl<'f, 't> Lowering<'f, 't> {
         block.instructions = instructions;
     }
 
-    /// Makes a block part of another, for the lanes of a predicate.
+    /// Merges a block into another under a predicate.
     fn absorb(&mut self, block: BlockId, head: BlockId, predicate: Predicate) {
         let mut instructions = self.masked_writes(block, Some(predicate));
         instructions.pop();
@@ -326,8 +330,8 @@ impl<'f, 't> Lowering<'f, 't> {
         head.splice(end..end, instructions);
     }
 
-    /// The instructions of a block with what its writes end. With a predicate those get it that matter to
-    /// lanes which do not run the block.
+    /// The instructions of a block, with `undefined` before killing writes. The predicate, if there is one,
+    /// is set on those with effects on lanes that do not execute the block.
     fn masked_writes(&mut self, block: BlockId, predicate: Option<Predicate>) -> Vec<Instruction> {
         let kept = self.parking.kept(block, &self.liveness);
         let crossing = &self.liveness.crossing;

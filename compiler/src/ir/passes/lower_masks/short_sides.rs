@@ -1,29 +1,28 @@
-//! Which sides of ifs run under a predicate instead of a branch (docs/masks.md).
+//! If-conversion: which sides of ifs are predicated instead of branched over (docs/masks.md).
 //!
-//! `if` and `endif` are two instructions for every thread that comes by, three with an `else`; in return the
-//! thread jumps over a side that none of its lanes takes. A short side is cheaper when it is always executed.
+//! `if` and `endif` are two instructions for every thread, three with an `else`, and skip a side that no lane
+//! takes. A short side is cheaper when it is always executed.
 
-use super::lower_masks::End;
+use super::End;
 use crate::ir::analysis::cfg::Cfg;
-use crate::ir::query::Class;
+use crate::ir::signature::Class;
 use crate::ir::{BlockId, Function, Instruction, Op, Predicate, Reg};
 use smallvec::{SmallVec, smallvec};
 
-/// Instructions of a side, as [`cost`] counts them, that are rather executed than branched over. Measured:
-/// docs/masks.md.
+/// Maximum [`cost`] of a side that is predicated. Measured: docs/masks.md.
 const SHORT: usize = 8;
 
-/// An if that becomes part of its first block. Blocks by their places in the layout.
+/// An if that is converted. Blocks by their index in the layout.
 pub struct Short {
-    /// The block that decides.
+    /// The block with the branch.
     pub head: usize,
-    /// The blocks of the sides, one or two, and which lanes run them.
+    /// The blocks of the sides, one or two, each with the lanes that execute it.
     pub sides: SmallVec<[(usize, Predicate); 2]>,
-    /// What follows.
+    /// The block after the if.
     pub join: BlockId,
 }
 
-/// The ifs of a function whose sides are short, from what is decided about the ends of its blocks.
+/// The ifs of a function whose sides are short, given the ends of its blocks.
 pub fn short_sides(function: &Function, ends: &[End]) -> Vec<Short> {
     let cfg = Cfg::new(function);
     let find = |head: usize| {
@@ -40,7 +39,7 @@ pub fn short_sides(function: &Function, ends: &[End]) -> Vec<Short> {
             End::Jump(join) if far == join && at(2)? == join => {
                 Some(Short { head, sides: smallvec![(head + 1, staying)], join })
             }
-            // The lanes of one side wait behind the other.
+            // The lanes of one side are parked after the other.
             End::Leave(_, join, None) if at(2)? == far && at(3)? == join && takes(far) => {
                 let ends_there = matches!(ends[head + 2], End::Jump(target) if target == join);
                 let sides = smallvec![(head + 1, staying), (head + 2, leaving)];
@@ -52,7 +51,7 @@ pub fn short_sides(function: &Function, ends: &[End]) -> Vec<Short> {
     (0..ends.len()).filter_map(find).collect()
 }
 
-/// Is a block short, and can all that it does be done under a predicate, which it leaves as it is?
+/// Whether a block is short, and all its instructions can be predicated without changing the predicate.
 fn fits(function: &Function, block: BlockId, predicate: Reg) -> bool {
     let body = function.block(block).body();
     let uniform = |reg: &Reg| function.register(*reg).uniform;

@@ -1,13 +1,13 @@
-//! Ends lives that masked writes would draw out.
+//! Inserts `undefined` to shorten live ranges that masked writes extend.
 
 use crate::ir::analysis::cfg::Cfg;
 use crate::ir::analysis::liveness::Liveness;
 use crate::ir::{BlockId, Function, Instruction, Op, Reg};
 
-/// Where the plain equations find a register alive into a block in which no lane, active or parked, will read
-/// what it holds, and the need arises behind that block, `undefined` says so. `needed` tells for a block
-/// whether some lane will read what a register holds where the block begins.
-pub fn end_lives(function: &mut Function, needed: impl Fn(BlockId, Reg) -> bool) {
+/// Inserts `undefined` at the end of a block if the equations of liveness have a register live-in that no
+/// lane, active or parked, will read, and it becomes live after that block. `needed` tells whether some lane
+/// reads the value that a register has at the beginning of a block.
+pub fn insert_undefined(function: &mut Function, needed: impl Fn(BlockId, Reg) -> bool) {
     let cfg = Cfg::new(function);
     let liveness = Liveness::new(function, &cfg);
     let mut ends = Vec::new();

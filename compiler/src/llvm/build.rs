@@ -1,0 +1,232 @@
+//! LLVM IR to write: what [`super::view`] reads is changed here.
+
+use std::ffi::CString;
+
+use inkwell::context::{AsContextRef, Context};
+use inkwell::llvm_sys::core::{
+    LLVMAddAttributeAtIndex, LLVMAddFunction, LLVMAddGlobalInAddressSpace, LLVMBuildAlloca, LLVMBuildBinOp,
+    LLVMBuildCall2, LLVMBuildCast, LLVMBuildExtractElement, LLVMBuildFreeze, LLVMBuildGEP2, LLVMBuildICmp,
+    LLVMBuildInsertElement, LLVMBuildInsertValue, LLVMBuildIntCast2, LLVMBuildMemCpy, LLVMBuildStore,
+    LLVMConstInt, LLVMCreateBuilderInContext, LLVMCreateEnumAttribute, LLVMCreateStringAttribute,
+    LLVMDisposeBuilder, LLVMFunctionType, LLVMGetEnumAttributeKindForName, LLVMGetNamedFunction,
+    LLVMGetPoison, LLVMInstructionEraseFromParent, LLVMIntTypeInContext, LLVMPointerTypeInContext,
+    LLVMPositionBuilderBefore, LLVMRemoveEnumAttributeAtIndex, LLVMReplaceAllUsesWith, LLVMSetAlignment,
+    LLVMSetFunctionCallConv, LLVMSetGlobalConstant, LLVMSetInstructionCallConv, LLVMSetLinkage,
+    LLVMSetValueName2, LLVMVectorType, LLVMVoidTypeInContext,
+};
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage};
+
+use super::ask;
+use super::view::{IntPredicate, Module, Opcode, Type, Value};
+
+const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
+
+fn c_string(text: &str) -> CString {
+    CString::new(text).expect("no zero in it")
+}
+
+/// Appends instructions in front of one that is there.
+pub struct Builder<'m> {
+    context: LLVMContextRef,
+    module: Module<'m>,
+    raw: LLVMBuilderRef,
+}
+
+impl Drop for Builder<'_> {
+    fn drop(&mut self) {
+        ask!(LLVMDisposeBuilder(self.raw));
+    }
+}
+
+impl<'m> Builder<'m> {
+    /// A builder that is nowhere yet.
+    pub fn new(context: &Context, module: &'m inkwell::module::Module<'_>) -> Self {
+        let context = context.as_ctx_ref();
+        Self { context, module: Module::of(module), raw: ask!(LLVMCreateBuilderInContext(context)) }
+    }
+
+    /// Builds in front of an instruction from here on.
+    pub fn before(&self, instruction: Value) {
+        ask!(LLVMPositionBuilderBefore(self.raw, instruction.raw));
+    }
+
+    pub fn int(&self, bits: u32) -> Type<'m> {
+        Type::new(ask!(LLVMIntTypeInContext(self.context, bits)))
+    }
+
+    /// The type of pointers to an address space.
+    pub fn pointer(&self, space: u32) -> Type<'m> {
+        Type::new(ask!(LLVMPointerTypeInContext(self.context, space)))
+    }
+
+    pub fn vector(&self, element: Type, count: u32) -> Type<'m> {
+        Type::new(ask!(LLVMVectorType(element.raw, count)))
+    }
+
+    pub fn void(&self) -> Type<'m> {
+        Type::new(ask!(LLVMVoidTypeInContext(self.context)))
+    }
+
+    pub fn number(&self, bits: u32, value: u64) -> Value<'m> {
+        Value::new(ask!(LLVMConstInt(self.int(bits).raw, value, 0)))
+    }
+
+    pub fn poison(&self, ty: Type) -> Value<'m> {
+        Value::new(ask!(LLVMGetPoison(ty.raw)))
+    }
+
+    /// One of the casts; the value itself where it has the type.
+    pub fn cast(&self, opcode: Opcode, value: Value, ty: Type) -> Value<'m> {
+        Value::new(ask!(LLVMBuildCast(self.raw, opcode, value.raw, ty.raw, NO_NAME)))
+    }
+
+    /// An integer extended or truncated.
+    pub fn resize(&self, value: Value, ty: Type, signed: bool) -> Value<'m> {
+        Value::new(ask!(LLVMBuildIntCast2(self.raw, value.raw, ty.raw, signed.into(), NO_NAME)))
+    }
+
+    pub fn binary(&self, opcode: Opcode, a: Value, b: Value) -> Value<'m> {
+        Value::new(ask!(LLVMBuildBinOp(self.raw, opcode, a.raw, b.raw, NO_NAME)))
+    }
+
+    /// Are two integers equal?
+    pub fn equal(&self, a: Value, b: Value) -> Value<'m> {
+        Value::new(ask!(LLVMBuildICmp(self.raw, IntPredicate::LLVMIntEQ, a.raw, b.raw, NO_NAME)))
+    }
+
+    /// Any value in place of poison.
+    pub fn freeze(&self, value: Value) -> Value<'m> {
+        Value::new(ask!(LLVMBuildFreeze(self.raw, value.raw, NO_NAME)))
+    }
+
+    pub fn extract(&self, vector: Value, index: u32) -> Value<'m> {
+        let index = self.number(32, index.into());
+        Value::new(ask!(LLVMBuildExtractElement(self.raw, vector.raw, index.raw, NO_NAME)))
+    }
+
+    pub fn insert(&self, vector: Value, element: Value, index: u32) -> Value<'m> {
+        let index = self.number(32, index.into());
+        Value::new(ask!(LLVMBuildInsertElement(self.raw, vector.raw, element.raw, index.raw, NO_NAME)))
+    }
+
+    pub fn insert_field(&self, structure: Value, field: Value, index: u32) -> Value<'m> {
+        Value::new(ask!(LLVMBuildInsertValue(self.raw, structure.raw, field.raw, index, NO_NAME)))
+    }
+
+    /// A pointer some bytes further on.
+    pub fn advance(&self, pointer: Value, bytes: u32) -> Value<'m> {
+        let (byte, index) = (self.int(8), self.number(32, bytes.into()));
+        Value::new(ask!(LLVMBuildGEP2(self.raw, byte.raw, pointer.raw, [index.raw].as_mut_ptr(), 1, NO_NAME)))
+    }
+
+    pub fn store(&self, value: Value, pointer: Value, align: u32) {
+        let store = ask!(LLVMBuildStore(self.raw, value.raw, pointer.raw));
+        ask!(LLVMSetAlignment(store, align));
+    }
+
+    /// A private variable that begins as a copy of another.
+    pub fn copy_of(&self, source: Value, ty: Type<'m>) -> Value<'m> {
+        let (size, align) = (self.module.size_of(ty), self.module.align_of(ty));
+        let copy = ask!(LLVMBuildAlloca(self.raw, ty.raw, NO_NAME));
+        ask!(LLVMSetAlignment(copy, align));
+        let bytes = self.number(64, size);
+        ask!(LLVMBuildMemCpy(self.raw, copy, align, source.raw, align, bytes.raw));
+        Value::new(copy)
+    }
+
+    /// A new constant variable without a value.
+    pub fn constant_variable(&self, name: &str, ty: Type<'m>, space: u32) -> Value<'m> {
+        let name = c_string(name);
+        let variable = ask!(LLVMAddGlobalInAddressSpace(self.module.raw, ty.raw, name.as_ptr(), space));
+        ask!(LLVMSetGlobalConstant(variable, 1));
+        ask!(LLVMSetAlignment(variable, self.module.align_of(ty)));
+        Value::new(variable)
+    }
+
+    /// Calls a function of the module, which is declared if it is not there.
+    pub fn call(&self, name: &str, result: Type, arguments: &[Value]) -> Value<'m> {
+        let mut types: Vec<_> = arguments.iter().map(|argument| argument.ty().raw).collect();
+        let mut arguments: Vec<_> = arguments.iter().map(|argument| argument.raw).collect();
+        let count = types.len() as u32;
+        let ty = ask!(LLVMFunctionType(result.raw, types.as_mut_ptr(), count, 0));
+        let function = self.module.function(name).map(|function| function.raw);
+        let name = c_string(name);
+        let function = function.unwrap_or_else(|| ask!(LLVMAddFunction(self.module.raw, name.as_ptr(), ty)));
+        Value::new(ask!(LLVMBuildCall2(self.raw, ty, function, arguments.as_mut_ptr(), count, NO_NAME)))
+    }
+}
+
+impl<'m> Module<'m> {
+    /// A function by its name.
+    pub fn function(self, name: &str) -> Option<Value<'m>> {
+        let name = c_string(name);
+        Value::maybe(ask!(LLVMGetNamedFunction(self.raw, name.as_ptr())))
+    }
+}
+
+fn kind(attribute: &str) -> u32 {
+    ask!(LLVMGetEnumAttributeKindForName(attribute.as_ptr().cast(), attribute.len()))
+}
+
+/// Of functions.
+impl Value<'_> {
+    /// Gives it an attribute without a value, or with the value 0: that of `memory` means that none is touched.
+    pub fn add_attribute(self, context: &Context, name: &str) {
+        let attribute = ask!(LLVMCreateEnumAttribute(context.as_ctx_ref(), kind(name), 0));
+        ask!(LLVMAddAttributeAtIndex(self.raw, LLVMAttributeFunctionIndex, attribute));
+    }
+
+    /// Gives it an attribute that is a string.
+    pub fn add_string_attribute(self, context: &Context, name: &str, value: &str) {
+        let (key, key_length) = (name.as_ptr().cast(), name.len() as u32);
+        let (value, length) = (value.as_ptr().cast(), value.len() as u32);
+        let context = context.as_ctx_ref();
+        let attribute = ask!(LLVMCreateStringAttribute(context, key, key_length, value, length));
+        ask!(LLVMAddAttributeAtIndex(self.raw, LLVMAttributeFunctionIndex, attribute));
+    }
+
+    /// Takes an attribute from it, if it has that.
+    pub fn remove_attribute(self, name: &str) {
+        ask!(LLVMRemoveEnumAttributeAtIndex(self.raw, LLVMAttributeFunctionIndex, kind(name)));
+    }
+
+    /// Nothing outside of the module calls it.
+    pub fn make_internal(self) {
+        ask!(LLVMSetLinkage(self.raw, LLVMLinkage::LLVMInternalLinkage));
+    }
+
+    /// Gives it another name.
+    pub fn rename(self, name: &str) {
+        ask!(LLVMSetValueName2(self.raw, name.as_ptr().cast(), name.len()));
+    }
+
+    /// How it is called.
+    pub fn set_convention(self, convention: u32) {
+        ask!(LLVMSetFunctionCallConv(self.raw, convention));
+    }
+}
+
+/// Of instructions and other values.
+impl Value<'_> {
+    /// How a call calls.
+    pub fn set_call_convention(self, convention: u32) {
+        ask!(LLVMSetInstructionCallConv(self.raw, convention));
+    }
+
+    /// What uses it uses another value from here on.
+    pub fn replace_uses(self, other: Value) {
+        ask!(LLVMReplaceAllUsesWith(self.raw, other.raw));
+    }
+
+    /// Removes an instruction that nothing uses.
+    pub fn erase(self) {
+        ask!(LLVMInstructionEraseFromParent(self.raw));
+    }
+
+    /// Puts another value in place of an instruction.
+    pub fn replace(self, other: Value) {
+        self.replace_uses(other);
+        self.erase();
+    }
+}
