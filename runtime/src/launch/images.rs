@@ -220,8 +220,15 @@ mod tests {
     use super::super::gen7::GEN75;
     use super::super::gen8::GEN8;
     use super::super::gen9::GEN9;
+    use super::super::moving::program;
+    use super::super::{Batch, Hardware, Launch, MAX_LAUNCHES};
     use super::*;
-    use crate::{ChannelOrder, ChannelType, ImageFormat};
+    use crate::{
+        ArgumentValue, ChannelOrder, ChannelType, Context, Device, Image, ImageFormat, MemoryFlags, NdRange,
+        SimulatorSettings,
+    };
+    use gencl_program::{Access, Argument, ArgumentKind, SurfaceBinding};
+    use std::sync::Arc;
 
     const RGBA: ImageFormat = ImageFormat { order: ChannelOrder::Rgba, ty: ChannelType::UnormInt8 };
 
@@ -267,5 +274,45 @@ mod tests {
         assert_eq!(fields.map(|f| field(linear, f)), [1, 1, address_mode::WRAP, 0, 1, 0x1240]);
         let nearest = Sampler::NEAREST | Sampler::CLAMP;
         assert_eq!(fields.map(|f| field(nearest, f)), [0, 0, address_mode::BORDER, 1, 0, 0x1240]);
+    }
+
+    /// Launches that differ from the ones before them fill a batch until a binding table would be too far away.
+    #[test]
+    fn binding_tables_stay_within_reach_of_their_pointers() {
+        let device = Device::simulated("ivb", SimulatorSettings::default()).unwrap();
+        let context = Context::new(std::slice::from_ref(&device), None).unwrap();
+        let argument = Argument {
+            name: "image".into(),
+            type_name: "image2d_t".into(),
+            kind: ArgumentKind::Image,
+            size: 8,
+            alignment: 8,
+            block_offset: 0,
+            type_qualifier: 0,
+            access: Access::ReadOnly,
+        };
+        let surfaces = vec![SurfaceBinding { index: 1, argument: 0, view: SurfaceView::Sampled }];
+        let kernel = Kernel { arguments: vec![argument], surfaces, ..Kernel::default() };
+        let kernel = crate::Kernel::new(&program(&context, &device, kernel), "nothing").unwrap();
+        let plane = layout(ImageKind::Image2D, [20, 10, 0, 0]);
+        let images = [(); 2].map(|()| Image::new(&context, MemoryFlags::READ_WRITE, plane, None).unwrap());
+        let device = context.on(&device).unwrap();
+        let hardware = Hardware::new(device.device().node()).unwrap();
+        let range = NdRange { dimensions: 1, offset: [0; 3], global: [8, 1, 1], local: Some([8, 1, 1]) };
+        let launches = images.each_ref().map(|image| {
+            kernel.set_argument(0, ArgumentValue::Image(Arc::downgrade(image))).unwrap();
+            let mut launch = Launch::default();
+            launch.begin(&kernel, &range, device).unwrap();
+            launch
+        });
+        let mut batch = Batch::new(device, &launches[0]).unwrap();
+        let mut before = None;
+        let fits = |index: &usize| {
+            let launch = &launches[index % 2];
+            batch.add(launch, before.replace(launch), &hardware).unwrap()
+        };
+        let added = (0..MAX_LAUNCHES).take_while(fits).count();
+        // Each has 320 bytes of state.
+        assert!((200..210).contains(&added), "{added} launches");
     }
 }
