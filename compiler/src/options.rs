@@ -17,21 +17,24 @@ const FEATURES: &[Optional] = &[
     ("__opencl_c_generic_address_space", |p| p.generic_pointers),
 ];
 
-/// Arguments for all devices.
-const DEVICE: &[&str] = &[
-    "-D__OPENCL_VERSION__=300",
-    // Clang defines it by default.
-    "-U__IMAGE_SUPPORT__",
-];
+/// Features of devices with images.
+const IMAGE_FEATURES: &str =
+    "__opencl_c_images,+cl_khr_3d_image_writes,+__opencl_c_3d_image_writes,+cl_khr_depth_images";
 
-/// Clang's arguments for a device with this profile and an application's build options.
+/// Makes clang's arguments for a device with this profile, and with images or without, of an application's build
+/// options.
 #[must_use]
-pub fn clang_arguments(options: &BuildOptions, profile: &Profile) -> Vec<String> {
+pub fn clang_arguments(options: &BuildOptions, profile: &Profile, images: bool) -> Vec<String> {
     let features = FEATURES
         .iter()
         .filter(|(_, has)| has(profile))
-        .fold(String::new(), |list, (name, _)| list + ",+" + name);
-    let device = DEVICE.iter().map(ToString::to_string).chain([format!("-cl-ext=-all{features}")]);
+        .map(|(name, _)| *name)
+        .chain(images.then_some(IMAGE_FEATURES))
+        .fold(String::new(), |list, name| list + ",+" + name);
+    // Clang takes images for granted.
+    let without = (!images).then(|| "-U__IMAGE_SUPPORT__".to_owned());
+    let version = "-D__OPENCL_VERSION__=300".to_owned();
+    let device = [version, format!("-cl-ext=-all{features}")].into_iter().chain(without);
     // Clang only defines macros for extensions that it knows.
     let extensions = profile.extensions().map(|name| format!("-D{name}=1"));
     device.chain(extensions).chain(options.arguments.iter().cloned()).collect()

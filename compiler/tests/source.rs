@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use gencl_compiler::driver::{Build, Driver, Listener};
 use gencl_compiler::ir::Unit;
-use gencl_compiler::ir::interpret::{Launch, Memory, Value, run};
+use gencl_compiler::ir::interpret::{Image, Launch, Memory, Value, run};
 use gencl_compiler::ir::passes::{ControlFlow, Unobserved, standard};
 use gencl_compiler::ir::text::print;
-use gencl_program::debug::Debug;
+use gencl_program::debug::{self, Debug};
 
 const EXPECT: &str = "\n// expect\n";
 
@@ -27,7 +27,10 @@ const EXPECT: &str = "\n// expect\n";
 /// - `// buffer TYPE NUMBER...` an argument: numbers of type `int`, `uint`, `ulong` or `float`, or `iota N`
 ///   or `zero N`;
 /// - `// value TYPE NUMBER...` an argument of the run, by value;
-/// - `// local BYTES` an argument of the run.
+/// - `// local BYTES` an argument of the run;
+/// - `// image TYPE WIDTH HEIGHT DEPTH NUMBER...` an argument of the run: four channels for each texel. With
+///   `array` for TYPE's second word the last size that is not 1 counts layers. It is printed after the buffers;
+/// - `// sampler NUMBER` an argument of the run.
 #[derive(Default)]
 struct Test {
     options: String,
@@ -42,6 +45,8 @@ enum Argument {
     Buffer(Type, Vec<u8>),
     Value(Vec<u8>),
     Local(u32),
+    Image(Type, Image),
+    Sampler(u32),
 }
 
 #[derive(Clone, Copy)]
@@ -118,11 +123,24 @@ fn directives(text: &str) -> Test {
                 test.arguments.push(Argument::Buffer(ty, ty.all(words)));
             }
             ["value", ty, words @ ..] => test.arguments.push(Argument::Value(Type::parse(ty).all(words))),
+            ["image", ty, "array", sizes @ ..] => test.arguments.push(image(Type::parse(ty), true, sizes)),
+            ["image", ty, sizes @ ..] => test.arguments.push(image(Type::parse(ty), false, sizes)),
+            ["sampler", number] => test.arguments.push(Argument::Sampler(number.parse().unwrap())),
             ["local", bytes] => test.arguments.push(Argument::Local(bytes.parse().unwrap())),
             _ => {}
         }
     }
     test
+}
+
+/// An image of the sizes and channels that a directive gives.
+fn image(ty: Type, array: bool, words: &[&str]) -> Argument {
+    let (size, channels) = words.split_at(3);
+    let channels = ty.all(channels);
+    let channel = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().unwrap());
+    let texel = |bytes: &[u8]| [0, 4, 8, 12].map(|at| channel(&bytes[at..at + 4]));
+    let size = [0, 1, 2].map(|axis| size[axis].parse().unwrap());
+    Argument::Image(ty, Image { size, array, texels: channels.chunks(16).map(texel).collect() })
 }
 
 struct Silent;
@@ -137,7 +155,7 @@ fn buffers_after_run(unit: &Unit, test: &Test, width: u32) -> String {
     let (global, local) = test.run.unwrap();
     let mut memory = Memory::default();
     let mut launch = Launch::linear(width, global, local);
-    let mut buffers = Vec::new();
+    let (mut buffers, mut images) = (Vec::new(), Vec::new());
     for argument in &test.arguments {
         launch.arguments.push(match argument {
             Argument::Buffer(ty, bytes) => {
@@ -147,21 +165,32 @@ fn buffers_after_run(unit: &Unit, test: &Test, width: u32) -> String {
             }
             Argument::Value(bytes) => Value::Bytes(bytes.clone()),
             Argument::Local(bytes) => Value::Local(*bytes),
+            Argument::Image(ty, image) => {
+                let number = memory.add_image(image.clone());
+                images.push((*ty, number));
+                Value::Image(number)
+            }
+            Argument::Sampler(number) => Value::Sampler(*number),
         });
     }
     if let Err(trap) = run(&unit.functions[0], &unit.data, &launch, &mut memory) {
         return format!("// trap: {trap}\n");
     }
-    buffers.iter().fold(String::new(), |mut text, (ty, address)| {
-        let bytes = memory.buffer(*address).expect("still there");
-        let _ = writeln!(text, "// {}", ty.print(bytes));
-        text
-    })
+    let mut text = String::new();
+    for (ty, address) in buffers {
+        let _ = writeln!(text, "// {}", ty.print(memory.buffer(address).expect("still there")));
+    }
+    for (ty, number) in images {
+        let texels = &memory.image(number).expect("still there").texels;
+        let bytes: Vec<u8> = texels.iter().flatten().flat_map(|channel| channel.to_le_bytes()).collect();
+        let _ = writeln!(text, "// {}", ty.print(&bytes));
+    }
+    text
 }
 
 /// The output of a test, to compare with the text after `// expect`.
 fn result(path: &Path, source: &str, test: &Test) -> String {
-    let debug = Debug::default();
+    let (debug, _) = Debug::parse(debug::IMAGES);
     let name = path.file_name().unwrap().to_string_lossy();
     let build =
         Build { source: source.as_bytes(), name: &name, options: &test.options, headers: &[], target: "skl" };

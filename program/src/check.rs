@@ -4,7 +4,7 @@
 //! file is read, and when one is written.
 
 use crate::printf::{LARGEST_RECORD, PrintfFormat};
-use crate::{ArgumentKind, Kernel, Program, Push, PushSource};
+use crate::{ArgumentKind, Kernel, MAX_SAMPLERS, Program, Push, PushSource, SamplerSource};
 
 /// Bytes of a GRF.
 const REGISTER: u32 = 32;
@@ -90,10 +90,30 @@ impl Kernel {
                 return Err(format!("argument {} is beyond the argument block", argument.name));
             }
         }
+        if self.samplers.len() > MAX_SAMPLERS {
+            return Err(format!("{} samplers", self.samplers.len()));
+        }
+        if let Some(binding) =
+            self.surfaces.iter().find(|binding| !self.is(binding.argument, ArgumentKind::Image))
+        {
+            return Err(format!("{binding:?}"));
+        }
+        let is_missing = |sampler: &&SamplerSource| match **sampler {
+            SamplerSource::Argument(argument) => !self.is(argument, ArgumentKind::Sampler),
+            SamplerSource::Constant(_) => false,
+        };
+        if let Some(sampler) = self.samplers.iter().find(is_missing) {
+            return Err(format!("sampler {sampler:?}"));
+        }
         match self.pushes.iter().find(|push| !self.is_sound(push)) {
             Some(push) => Err(format!("{push:?}")),
             None => Ok(()),
         }
+    }
+
+    /// Is there such an argument, of this kind?
+    fn is(&self, argument: u32, kind: ArgumentKind) -> bool {
+        self.arguments.get(argument as usize).is_some_and(|argument| argument.kind == kind)
     }
 
     /// Is the push within the cross-thread constants, and its source within what it names?
@@ -110,6 +130,9 @@ impl Kernel {
             PushSource::Pointer { argument } | PushSource::LocalOffset { argument } => {
                 let argument = self.arguments.get(argument as usize);
                 integer && argument.is_some_and(|argument| argument.kind != ArgumentKind::Value)
+            }
+            PushSource::Image { argument, .. } => {
+                push.size == 4 && integer && self.is(argument, ArgumentKind::Image)
             }
             PushSource::GlobalOffset(dimension)
             | PushSource::GlobalSize(dimension)

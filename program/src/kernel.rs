@@ -78,6 +78,12 @@ pub struct Kernel {
     pub cross_thread_size: u32,
     /// Contents of the cross-thread constants: arguments and properties of the launch.
     pub pushes: Vec<Push>,
+    /// Surfaces of images in the binding table; entries that are not named here are the launch's own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub surfaces: Vec<SurfaceBinding>,
+    /// Sampler states, by the index that messages name; at most [`MAX_SAMPLERS`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub samplers: Vec<SamplerSource>,
     /// Are local ids pushed?
     pub local_ids: bool,
     /// Bytes of `__local` variables. `__local` arguments follow, each with its [`Argument::alignment`].
@@ -172,6 +178,41 @@ pub enum Access {
     ReadWrite,
 }
 
+/// Sampler states that messages without a header can name (Skylake manual, Volume 2d, `MSD_SAMPLER`, "Sampler
+/// Index").
+pub const MAX_SAMPLERS: usize = 16;
+
+/// An entry of the binding table: the surface of an image that is an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SurfaceBinding {
+    /// Binding table index.
+    pub index: u8,
+    /// Which argument.
+    pub argument: u32,
+    /// Which messages access it.
+    pub view: SurfaceView,
+}
+
+/// How messages access a surface, which decides about its format: not every format that is sampled can be written,
+/// too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum SurfaceView {
+    /// By the sampler.
+    Sampled,
+    /// By typed writes of the data port.
+    Written,
+}
+
+/// Where the properties of a sampler come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum SamplerSource {
+    /// The sampler object that is this argument.
+    Argument(u32),
+    /// The source: `CLK_NORMALIZED_COORDS_*`, `CLK_ADDRESS_*` and `CLK_FILTER_*`, or'ed, with the numbers that clang's
+    /// `opencl-c-base.h` gives them.
+    Constant(u32),
+}
+
 /// A piece of the cross-thread constants: `size` bytes at `offset` from `source`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Push {
@@ -204,6 +245,13 @@ pub enum PushSource {
         /// Index of the argument.
         argument: u32,
     },
+    /// A property of an image argument (4 bytes).
+    Image {
+        /// Which argument.
+        argument: u32,
+        /// Which property.
+        property: ImageProperty,
+    },
     /// `get_global_offset(dimension)`
     GlobalOffset(u8),
     /// `get_global_size(dimension)`
@@ -228,8 +276,25 @@ pub enum PushSource {
     StackBase,
 }
 
-fn is_zero(value: &u32) -> bool {
-    *value == 0
+/// Properties of images that kernels ask for by `get_image_*`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ImageProperty {
+    /// Texels in a row.
+    Width,
+    /// Rows; 1 for one-dimensional images.
+    Height,
+    /// Slices of a three-dimensional image; else 1.
+    Depth,
+    /// Layers of an array; else 1.
+    ArraySize,
+    /// `CL_SNORM_INT8` and so on.
+    ChannelType,
+    /// `CL_R` and so on.
+    ChannelOrder,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// The compiler's statistics on a kernel.

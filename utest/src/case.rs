@@ -94,9 +94,9 @@ pub fn all_control_flows(cases: Vec<Case>) -> Vec<Case> {
     cases.into_iter().chain(again).collect()
 }
 
-/// Cases that need images. gencl has them only when it is asked to (its kernels cannot use them yet), so
-/// these run this program anew, for the one case and with `GENCL_DEBUG=images`; on other drivers without
-/// images they do nothing.
+/// Cases that need images. gencl has them only when it is asked to (support is not complete), so these run
+/// this program anew, for the one case and with `GENCL_DEBUG=images`; on other drivers without images they do
+/// nothing.
 pub fn all_with_images(cases: Vec<Case>) -> Vec<Case> {
     let again = |Case { name, run, own, needs, skipped }: Case| {
         let this = name.clone();

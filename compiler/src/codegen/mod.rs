@@ -200,6 +200,8 @@ fn finish(
     kernel.local_ids = selected.local_ids;
     kernel.local_size = function.local_size;
     kernel.barrier = selected.barrier;
+    kernel.surfaces = selected.bindings.surfaces;
+    kernel.samplers = selected.bindings.samplers;
     kernel.private_size = selected.private_size;
     kernel.spill_size = selected.program.spill_size;
     let private = selected.private_size * simd;

@@ -80,6 +80,11 @@ pub struct Target {
     /// Bits of `cr0.0` set at the start: denormals of half, single ([`SINGLE_DENORMALS`]) and double floats
     /// are kept.
     pub denormal_bits: u32,
+    /// `sample_lz` and `ld_lz`; otherwise level 0 is a parameter (Mesa's `brw_lower_logical_sends.cpp`).
+    pub sampler_level_zero: bool,
+    /// Typed messages have a header (Broadwell manual, Volume 7, "Data Port", message headers; Mesa's
+    /// `lower_surface_logical_send`).
+    pub typed_header: bool,
     /// Bits of `g0.2` that a barrier message carries.
     pub barrier_mask: u32,
 }
@@ -112,6 +117,8 @@ const GEN9: Target = Target {
     int64: true,
     dword_multiply: true,
     denormal_bits: 0x4c0,
+    sampler_level_zero: true,
+    typed_header: false,
     barrier_mask: 0x8f00_0000,
 };
 
@@ -121,6 +128,8 @@ const GEN8: Target = Target {
     generation: Generation::Gen8,
     limits: Limits { split_sends: false, ..GEN9.limits },
     a64_lanes: 8,
+    sampler_level_zero: false,
+    typed_header: true,
     barrier_mask: 0x0f00_0000,
     ..GEN9
 };
@@ -144,6 +153,8 @@ const GEN75: Target = Target {
     int64: false,
     dword_multiply: false,
     denormal_bits: 0xc0,
+    sampler_level_zero: false,
+    typed_header: true,
     barrier_mask: 0x0f00_0000,
     ..GEN9
 };

@@ -19,8 +19,9 @@ mod arithmetic;
 mod build;
 pub mod cross_lane;
 pub mod fold;
+pub mod image;
 pub mod interpret;
-mod names;
+pub(crate) mod names;
 pub mod passes;
 mod query;
 #[cfg(test)]
@@ -32,6 +33,7 @@ pub mod validate;
 pub use arithmetic::{BinaryOp, TernaryOp, UnaryOp};
 pub use build::Builder;
 pub use cross_lane::{CrossLane, GroupOp};
+pub use image::{ImageAccess, ImageOp};
 
 use smallvec::SmallVec;
 
@@ -283,6 +285,8 @@ pub enum Op {
         /// Type, 32 or 64 bits.
         ty: Type,
     },
+    /// Access to a texel of an image.
+    Image(ImageAccess),
     /// dst = a function of the sources of all active lanes
     CrossLane(CrossLane),
     /// Work-group barrier; memory of the named spaces is consistent after it.

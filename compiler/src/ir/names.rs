@@ -1,5 +1,7 @@
 //! Names of everything that has one in the text form. The printer, the parser and messages read them here.
 
+use gencl_program::ImageProperty;
+
 use super::{AtomicOp, Condition, Family, Form, Join, Leave, Rounding, Space, Type, Vote};
 
 macro_rules! names {
@@ -46,4 +48,24 @@ names! {
     }
     Join { Goto = "goto", If = "if" }
     Form { PerLane = "per_lane", Linear = "linear", Masked = "masked" }
+}
+
+/// Properties of images.
+const PROPERTIES: &[(ImageProperty, &str)] = &[
+    (ImageProperty::Width, "width"),
+    (ImageProperty::Height, "height"),
+    (ImageProperty::Depth, "depth"),
+    (ImageProperty::ArraySize, "array_size"),
+    (ImageProperty::ChannelType, "channel_type"),
+    (ImageProperty::ChannelOrder, "channel_order"),
+];
+
+/// The name of a property of images.
+pub fn property_name(property: ImageProperty) -> &'static str {
+    PROPERTIES.iter().find(|(other, _)| *other == property).map_or("", |(_, name)| name)
+}
+
+/// The property of a name.
+pub fn property_from_name(name: &str) -> Option<ImageProperty> {
+    PROPERTIES.iter().find(|(_, other)| *other == name).map(|(property, _)| *property)
 }

@@ -4,6 +4,7 @@
 //! The rows of [`Op::signature`] are all that passes, analyses, the validator and the generators of the tests
 //! know; nothing else states a typing rule. Rows of the arithmetic operations are in `arithmetic.rs`.
 
+use super::image::{CHANNELS, MAX_COORDINATES};
 use super::{AtomicOp, CrossLane, Family, Input, Op, Space, Type};
 use gencl_program::PushSource;
 use std::ops::RangeInclusive;
@@ -180,6 +181,18 @@ impl Op {
                 let srcs = Operands::list(ty, op.values()..=op.values()).at_address(space);
                 Signature::new(Class::Write, Operands::list(ty, 0..=1), srcs).uniform_if(false)
             }
+            Op::Image(access) => {
+                let coordinates = usize::from(access.coordinates);
+                let dwords = |count| Operands::list(Family::Dword, count);
+                // Lanes that are not active get no result of a message.
+                if access.writes() {
+                    let count = coordinates + CHANNELS;
+                    Signature::new(Class::Write, none, dwords(count..=count)).uniform_if(false)
+                } else {
+                    let (dsts, srcs) = (dwords(1..=CHANNELS), dwords(coordinates..=coordinates));
+                    Signature::new(Class::Read, dsts, srcs).uniform_if(false)
+                }
+            }
             Op::CrossLane(op) => {
                 let (result, srcs) = match op {
                     CrossLane::Shuffle(ty) => (ty, Operands::of([ty, U32])),
@@ -253,7 +266,7 @@ fn input_families(input: Input) -> Families {
             | PushSource::EnqueuedLocalSize(_)
             | PushSource::NumGroups(_)
             | PushSource::WorkDim => Families::DWORD_OR_QWORD,
-            PushSource::LocalOffset { .. } => Family::Dword.into(),
+            PushSource::LocalOffset { .. } | PushSource::Image { .. } => Family::Dword.into(),
         },
     }
 }
@@ -282,6 +295,14 @@ pub fn check_attributes(op: &Op) -> Result<(), &'static str> {
                 "atomics work on integers of 32 and 64 bits",
             )
         }
+        Op::Image(access) => {
+            need(
+                matches!(access.ty, Type::F32 | Type::S32 | Type::U32),
+                "channels are floats or integers of 32 bits",
+            )?;
+            let coordinates = usize::from(access.coordinates);
+            need((1..=MAX_COORDINATES).contains(&coordinates), "images have one to three coordinates")
+        }
         Op::CrossLane(op) => match op {
             CrossLane::Shuffle(ty) => need(ty != Type::Bool, "truth values are not shuffled; use a ballot"),
             CrossLane::Ballot => Ok(()),
@@ -309,6 +330,7 @@ pub fn check_attributes(op: &Op) -> Result<(), &'static str> {
                 PushSource::Value { .. }
                 | PushSource::Pointer { .. }
                 | PushSource::LocalOffset { .. }
+                | PushSource::Image { .. }
                 | PushSource::WorkDim
                 | PushSource::ArgumentBlock
                 | PushSource::ConstantBase

@@ -21,7 +21,7 @@ const CONSTANT: u32 = 2;
 pub const ARGUMENT_PREFIX: &str = "gencl.argument.";
 
 /// The function with which clang creates a sampler from its properties.
-const MAKE_SAMPLER: &str = "__translate_sampler_initializer";
+pub const MAKE_SAMPLER: &str = "__translate_sampler_initializer";
 
 /// Marks the creation of samplers as free of side effects, so that unused ones are removed.
 pub fn tell_effects(context: &Context, module: &Module) {

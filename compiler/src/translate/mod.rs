@@ -15,6 +15,7 @@ mod convert;
 mod data;
 mod element_pointer;
 mod function;
+mod image;
 mod instruction;
 mod intrinsic;
 mod intrinsic_integer;

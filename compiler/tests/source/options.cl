@@ -16,4 +16,4 @@ kernel void options(global int *out) {
 #endif
 }
 // expect
-// 30013 1300 3 0
+// 30013 1300 3 1

@@ -75,8 +75,9 @@ fn enqueue_map_image(
         image.data().forget_mapping(address)?;
         return Err(error);
     }
-    image_row_pitch.write(layout.row_pitch);
-    image_slice_pitch.write(layout.slice_pitch);
+    let mapped = image.mapped_layout();
+    image_row_pitch.write(mapped.row_pitch);
+    image_slice_pitch.write(mapped.slice_pitch);
     Ok(address.cast())
 }
 

@@ -158,12 +158,17 @@ impl New {
         refuse_if(other, Code::InvalidContext, "the memory object is of another context")?;
         refuse_if(!host_ptr.is_null(), Code::InvalidHostPtr, "both a memory object and host memory")?;
         let layout = ImageLayout::new(limits, self.format, descriptor)?;
-        match &parent.image {
-            Some(image) => self.check_view(&layout, image)?,
-            None => self.check_buffer(limits, &layout, &parent, descriptor.slice_pitch)?,
-        }
         // CL_INVALID_VALUE if flags allow what those of the memory object do not, or have host pointer flags.
-        let image = Image::of_buffer(&parent.runtime, self.flags, layout)?;
+        let image = match &parent.image {
+            Some(image) => {
+                self.check_view(&layout, image)?;
+                image.view(self.flags, self.format)?
+            }
+            None => {
+                self.check_buffer(limits, &layout, &parent, descriptor.slice_pitch)?;
+                Image::of_buffer(&parent.runtime, self.flags, layout)?
+            }
+        };
         Ok(self.finish(image, Some(parent), properties))
     }
 

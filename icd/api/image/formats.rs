@@ -1,9 +1,10 @@
 //! `clGetSupportedImageFormats`
 
 use gencl_icd_macros::cl_entrypoint;
-use gencl_runtime::{Code, ImageFormat, ImageKind, MemoryFlags};
+use gencl_runtime::{Code, Error, ImageFormat, ImageKind, MemoryFlags};
 use opencl_sys::{
-    CL_MEM_KERNEL_READ_AND_WRITE, cl_context, cl_image_format, cl_mem_flags, cl_mem_object_type, cl_uint,
+    CL_MEM_KERNEL_READ_AND_WRITE, CL_MEM_READ_ONLY, cl_context, cl_image_format, cl_mem_flags,
+    cl_mem_object_type, cl_uint,
 };
 
 use crate::abi::{Out, OutList};
@@ -25,13 +26,13 @@ fn get_supported_image_formats(
     // NULL.
     let same_kernel = flags & CL_MEM_KERNEL_READ_AND_WRITE != 0;
     MemoryFlags::from_bits_retain(flags & !CL_MEM_KERNEL_READ_AND_WRITE).check()?;
-    refuse_if(ImageKind::from_value(image_type).is_none(), Code::InvalidValue, "unknown image type")?;
+    let kind = ImageKind::from_value(image_type)
+        .ok_or_else(|| Error::new(Code::InvalidValue, "unknown image type"))?;
     let nowhere = num_entries == 0 && !image_formats.is_null();
     refuse_if(nowhere, Code::InvalidValue, "num_entries is 0")?;
-    // All image types have the same formats; no format can be both read and written by a kernel
-    // (CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS).
+    // No format can be both read and written by one kernel (CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS).
     let any = context.check_images().is_ok() && !same_kernel;
-    let formats: Vec<_> = ImageFormat::supported()
+    let formats: Vec<_> = ImageFormat::supported(kind, flags & CL_MEM_READ_ONLY == 0)
         .filter(|_| any)
         .map(|format| cl_image_format {
             image_channel_order: format.order as u32,

@@ -82,8 +82,7 @@ pub struct DeviceFacts {
     pub timestamp_hz: u64,
     /// `CL_DEVICE_PROFILING_TIMER_RESOLUTION` in nanoseconds, rounded up.
     pub timer_resolution_ns: u64,
-    /// Limits of images, if they are enabled (`GENCL_DEBUG=images`): kernels cannot use them yet, so only for
-    /// tests of the objects.
+    /// Limits of images, if they are enabled (`GENCL_DEBUG=images`): support is not complete.
     pub images: Option<ImageLimits>,
     /// `CL_DRIVER_VERSION`
     pub driver_version: &'static str,

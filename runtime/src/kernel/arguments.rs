@@ -87,7 +87,7 @@ impl ArgumentMemory {
 #[derive(Debug, Default)]
 pub(crate) struct ArgumentBlock {
     /// Each argument at its [`Argument::block_offset`]: the bytes of a value, else 8 bytes: a GPU address, an
-    /// offset in local memory, or 0.
+    /// offset in local memory, the number of a sampler ([`Sampler::number`]), or 0.
     bytes: Vec<u8>,
     /// Memory that arguments point to, with the argument's index.
     memory: Vec<(usize, ArgumentMemory)>,
@@ -148,6 +148,20 @@ impl ArgumentBlock {
     /// Memory that arguments point to, with the argument's index.
     pub(crate) fn memory(&self) -> &[(usize, ArgumentMemory)] {
         &self.memory
+    }
+
+    /// The image that an argument is.
+    pub(crate) fn image(&self, index: u32) -> Option<&Arc<Image>> {
+        self.memory.iter().find_map(|(argument, memory)| match memory {
+            ArgumentMemory::Image(image) if *argument == index as usize => Some(image),
+            _ => None,
+        })
+    }
+
+    /// The OpenCL C number of the sampler that an argument is.
+    pub(crate) fn sampler(&self, argument: &Argument) -> u32 {
+        let bytes = self.part(argument, 0, 4);
+        u32::from_le_bytes(bytes.try_into().expect("four bytes"))
     }
 
     /// Allocations that the kernel may access through pointers in memory, but those freed before the launch

@@ -5,7 +5,7 @@ mod built;
 
 use std::sync::{Arc, Weak};
 
-use gencl_program::{Access, Argument, ArgumentKind};
+use gencl_program::{Access, Argument, ArgumentKind, SurfaceView};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 
@@ -15,7 +15,9 @@ pub(crate) use arguments::{ArgumentBlock, ArgumentMemory};
 pub use built::BuiltKernel;
 
 use crate::context::DeviceContext;
-use crate::{Code, Device, Error, Image, MemoryFlags, Program, Result, SharedKind, SharedMemory};
+use crate::{
+    Code, Device, Error, Image, ImageLayout, MemoryFlags, Program, Result, SharedKind, SharedMemory,
+};
 
 /// Lists of pointers to allocations that a kernel may access indirectly, through pointers in memory. Each is
 /// replaced as a whole, without effect on the other.
@@ -244,9 +246,16 @@ impl Kernel {
         if !Arc::ptr_eq(image.data().context(), self.program.context()) {
             return Err(Error::new(Code::InvalidMemObject, "the image is of another context"));
         }
-        let kind = image.layout().kind;
-        if !kind.type_names().contains(&argument.type_name.as_str()) {
-            let reason = format!("argument {} is an {}, not a {kind:?}", argument.name, argument.type_name);
+        let ImageLayout { kind, format, .. } = *image.layout();
+        if image.layout().type_name() != argument.type_name {
+            let reason = format!(
+                "argument {} is an {}, not a {kind:?} of {format:?}",
+                argument.name, argument.type_name
+            );
+            return Err(Error::new(Code::InvalidArgValue, reason));
+        }
+        if argument.access != Access::ReadOnly && format.surface_format(SurfaceView::Written).is_none() {
+            let reason = format!("argument {}: kernels cannot write {format:?}", argument.name);
             return Err(Error::new(Code::InvalidArgValue, reason));
         }
         let forbidden = match argument.access {
@@ -338,9 +347,10 @@ impl Kernel {
                     let address = image.data().address_on(device);
                     block.put_memory((index, argument), address, ArgumentMemory::Image(image));
                 }
-                // Kernels with samplers do nothing with them.
                 Some(ArgumentValue::Sampler(sampler)) => {
-                    sampler.upgrade().ok_or_else(|| refused("is a sampler that was released"))?;
+                    let sampler = sampler.upgrade();
+                    let sampler = sampler.ok_or_else(|| refused("is a sampler that was released"))?;
+                    block.put_pointer(argument, sampler.number().into());
                 }
             }
         }

@@ -1,18 +1,20 @@
 //! Batches: launches that are submitted together, and the result of each.
 //!
-//! A slot begins with the commands. Behind them is the state: for each launch two timestamps, the argument
-//! block, and interface descriptor and constants of each walker; only the timestamps for a launch that is the
-//! same as the one before. The launches of a batch run one after the other, with caches flushed and
-//! invalidated between them.
+//! A slot begins with the commands. Behind them is the state, the heap that base addresses point to: for each launch
+//! two timestamps, the argument block, and interface descriptor and constants of each walker; only the timestamps for
+//! a launch that is the same as the one before. The launches of a batch run one after the other, with caches flushed
+//! and invalidated between them.
 
 use std::sync::Arc;
 
-use gencl_i915::{Engine, Errno, ExecBuffer, ExecFlags, ExecObject, GemHandle, ObjectFlags, Relocation};
+use gencl_i915::{Engine, Errno, ExecBuffer, ExecFlags, ExecObject, ObjectFlags};
 use gencl_program::{DataSection, PushSource};
 
 use super::batch::{BatchState, BatchWriter, EmittedState, WalkState};
 use super::clock::Correlation;
 use super::hardware::{Hardware, HardwareContext};
+use super::images::{self, ImageState};
+use super::relocate::{add_variables, note_places, presume, relocate};
 use super::slot::Slot;
 use super::surfaces::{self, SURFACES};
 use super::walk::Walk;
@@ -20,14 +22,19 @@ use super::{ALIGNMENT, CommandSet, Launch, clock, constants, dump, failure};
 use crate::context::DeviceContext;
 use crate::memory::Storage;
 use crate::printf::PrintfBuffer;
-use crate::program::Executable;
 use crate::{Code, Error, Result};
 
 /// Bytes for commands at the beginning of a slot. A launch takes some 200, one of eight walkers 900.
-const COMMANDS: usize = 64 * 1024;
+pub(super) const COMMANDS: usize = 64 * 1024;
 
 /// Largest number of launches of a batch.
 pub(crate) const MAX_LAUNCHES: usize = 256;
+
+/// Binding tables begin within so many bytes of the state heap (INTERFACE_DESCRIPTOR_DATA, "Binding Table Pointer").
+const BINDING_TABLES: usize = 64 * 1024;
+
+/// The largest value of INTERFACE_DESCRIPTOR_DATA, "Binding Table Entry Count".
+const MAX_PREFETCHED: usize = 31;
 
 /// Number of buffers at which a batch is full: adding one searches the list.
 const MAX_OBJECTS: usize = 256;
@@ -78,18 +85,17 @@ impl<'a> Batch<'a> {
             last: None,
         };
         let (set, slot, _) = batch.parts();
-        let surfaces = match &set.surface_state {
-            Some(layout) => {
-                let at = grow(slot, SURFACES);
-                let state = surfaces::write(layout, set.mocs, &mut slot.state[at..at + SURFACES]);
-                if context.dumps_batches() {
-                    eprint!("{}", dump::structure(&layout.table(), &state));
-                }
-                slot.storage.address() + (COMMANDS + at) as u64
+        if set.raw_surface {
+            let layout = &set.surface_state;
+            // Interface descriptors without a binding table of their own have this one, at offset 0.
+            let at = grow(slot, SURFACES);
+            let state = surfaces::write(layout, set.mocs, &mut slot.state[at..at + SURFACES]);
+            if context.dumps_batches() {
+                eprint!("{}", dump::structure(&layout.table(), &state));
             }
-            None => 0,
-        };
-        BatchWriter::new(set, &mut slot.dwords, &mut slot.relocations).begin(surfaces);
+        }
+        let heap = heap(slot);
+        BatchWriter::new(set, &mut slot.dwords, &mut slot.relocations).begin(heap);
         Ok(batch)
     }
 
@@ -112,7 +118,8 @@ impl<'a> Batch<'a> {
         let context = self.context;
         let (set, slot, _) = self.parts();
         let walks = launch.space.walks();
-        let fits = has_room(set, slot, walks.len(), state_size(context, launch, &walks));
+        let fits = has_room(set, slot, walks.len(), state_size(context, launch, &walks))
+            && has_room_for_bindings(slot, launch);
         if !slot.launches.is_empty() && (slot.objects.len() >= MAX_OBJECTS || !fits) {
             return Ok(false);
         }
@@ -137,19 +144,20 @@ impl<'a> Batch<'a> {
         let printf = if prints { Some(context.printf().take(context.space())?) } else { None };
 
         let stamps = stamps(slot);
+        let images = image_state(context, slot, launch);
         let block = grow(slot, kernel.argument_block_size as usize);
         if kernel.argument_block_size > 0 {
             let arguments = launch.arguments.bytes();
             slot.state[block..block + arguments.len()].copy_from_slice(arguments);
         }
         let addresses = constants::Addresses {
-            argument_block: slot.storage.address() + (COMMANDS + block) as u64,
+            argument_block: heap(slot) + block as u64,
             constants: launch.executable().constants().map_or(0, |constants| constants.address()),
             variables: launch.executable().variables().map_or(0, |variables| variables.address()),
             printf: printf.as_ref().map_or(0, |buffer| buffer.storage().address()),
             stack: stack.as_ref().map_or(0, |stack| stack.address()),
         };
-        let walks = walks.iter().map(|walk| walk_state(context, slot, launch, walk, &addresses));
+        let walks = walks.iter().map(|walk| walk_state(context, slot, launch, walk, &addresses, images));
         let state = BatchState {
             simd_width: kernel.simd_width,
             device_threads: context.device().hardware().threads(),
@@ -266,6 +274,11 @@ impl Drop for Batch<'_> {
     }
 }
 
+/// Address of the state heap: the slot's state, to which offsets in commands and state refer.
+fn heap(slot: &Slot) -> u64 {
+    slot.storage.address() + COMMANDS as u64
+}
+
 /// Allocates `size` bytes of state, aligned. Returns the offset in the state.
 fn grow(slot: &mut Slot, size: usize) -> usize {
     let begin = slot.state.len();
@@ -289,7 +302,7 @@ fn stamps(slot: &mut Slot) -> usize {
 
 /// GPU addresses of the timestamps at an offset in the state.
 fn addresses_of(slot: &Slot, stamps: usize) -> [u64; 2] {
-    let at = slot.storage.address() + (COMMANDS + stamps) as u64;
+    let at = heap(slot) + stamps as u64;
     [at, at + 8]
 }
 
@@ -297,7 +310,29 @@ fn addresses_of(slot: &Slot, stamps: usize) -> [u64; 2] {
 fn state_size(context: &DeviceContext, launch: &Launch, walks: &[Walk]) -> usize {
     let constants: usize = walks.iter().map(|walk| constants_size(context, launch, walk)).sum();
     let block = (launch.kernel().argument_block_size as usize).next_multiple_of(ALIGNMENT);
-    ALIGNMENT + block + walks.len() * ALIGNMENT + constants
+    ALIGNMENT + images::size(launch.kernel()) + block + walks.len() * ALIGNMENT + constants
+}
+
+/// Is the launch's binding table, if it has one, within reach of the pointers to it? It is the first state behind the
+/// timestamps.
+fn has_room_for_bindings(slot: &Slot, launch: &Launch) -> bool {
+    images::size(launch.kernel()) == 0 || slot.state.len() + ALIGNMENT < BINDING_TABLES
+}
+
+/// Writes the state of a launch's images and samplers to the slot.
+fn image_state(context: &DeviceContext, slot: &mut Slot, launch: &Launch) -> ImageState {
+    let (kernel, size) = (launch.kernel(), images::size(launch.kernel()));
+    let at = grow(slot, size);
+    let set = context.device().commands();
+    let Slot { state, relocations, .. } = slot;
+    let bytes = &mut state[at..at + size];
+    let written = images::write(set, kernel, &launch.arguments, context, (at, &mut *bytes), |offset| {
+        relocations.push((COMMANDS + offset) as u32);
+    });
+    if size > 0 && context.dumps_batches() {
+        eprint!("{}", images::describe(set, kernel, bytes));
+    }
+    written
 }
 
 /// Hardware threads of a work-group.
@@ -321,6 +356,7 @@ fn walk_state(
     launch: &Launch,
     walk: &Walk,
     addresses: &constants::Addresses,
+    images: ImageState,
 ) -> WalkState {
     let kernel = launch.kernel();
     let threads = threads(launch, walk);
@@ -348,6 +384,11 @@ fn walk_state(
         (fields.kernel, launch.executable().kernel_start(launch.number).into()),
         (fields.float_mode, 0),
         (fields.denorm_mode, 1),
+        // How many are prefetched: samplers in fours, and at most as many entries as the field has.
+        (fields.sampler_count, images.sampler_count.div_ceil(4) as u64),
+        (fields.samplers, images.samplers as u64),
+        (fields.binding_count, images.bindings.min(MAX_PREFETCHED) as u64),
+        (fields.binding_table, images.binding_table as u64),
         (fields.constant_offset, 0),
         (fields.constant_length, registers(if shared { local_ids } else { each })),
         (fields.threads, threads.into()),
@@ -366,102 +407,21 @@ fn walk_state(
     }
 
     let last = walk.group_size() - (threads - 1) * kernel.simd_width;
-    let base = slot.storage.low_address() + COMMANDS as u32;
     WalkState {
         walk: *walk,
         threads,
         right_mask: u32::MAX >> (32 - last),
-        descriptor: base + descriptor as u32,
-        constants: base + at as u32,
+        descriptor: descriptor as u32,
+        constants: at as u32,
         constants_size: size as u32,
     }
 }
 
 /// Adds a buffer to the validation list, if it is not there.
-fn add(slot: &mut Slot, storage: &Storage, flags: ObjectFlags) {
+pub(super) fn add(slot: &mut Slot, storage: &Storage, flags: ObjectFlags) {
     match slot.objects.iter_mut().find(|object| object.handle == storage.handle()) {
         Some(object) => object.flags |= flags,
         None => slot.objects.push(storage.exec_object(flags)),
-    }
-}
-
-/// Makes the relocation list of the slot.
-fn relocate(slot: &mut Slot) {
-    let mut targets: Vec<(u64, GemHandle)> =
-        slot.objects.iter().map(|object| (object.offset, object.handle)).collect();
-    targets.sort_unstable_by_key(|(address, _)| *address);
-    let entry = |offset: u32| {
-        let at = offset as usize;
-        let bytes = match at.checked_sub(COMMANDS) {
-            Some(at) => &slot.state[at..at + 4],
-            None => &slot.commands[at..at + 4],
-        };
-        let address = u32::from_le_bytes(bytes.try_into().expect("four bytes"));
-        // Buffers do not overlap: an address is in the last one that begins at or below it. Null is in none.
-        let below = targets.partition_point(|(begin, _)| *begin <= address.into()).checked_sub(1)?;
-        let (begin, handle) = targets[below];
-        Some(relocation(handle, address - begin as u32, offset.into(), begin))
-    };
-    let relocations: Vec<Relocation> = slot.relocations.iter().filter_map(|offset| entry(*offset)).collect();
-    let own = slot.storage.handle();
-    if let Some(object) = slot.objects.iter_mut().find(|object| object.handle == own) {
-        object.relocations = relocations;
-    }
-}
-
-/// A relocation: the address of `target` plus `delta` is written at `offset`, unless the buffer is at
-/// `presumed`, the address that was used to build the batch.
-fn relocation(target: GemHandle, delta: u32, offset: u64, presumed: u64) -> Relocation {
-    Relocation {
-        target: target.0,
-        delta,
-        offset,
-        presumed_offset: presumed,
-        read_domains: 0,
-        write_domain: 0,
-    }
-}
-
-/// Sets the presumed addresses in the relocation lists of program-scope variables.
-fn presume(slot: &mut Slot) {
-    let placed = |target: u32| slot.relocated.iter().find(|storage| storage.handle().0 == target);
-    for storage in &slot.relocated {
-        let Some(object) = slot.objects.iter_mut().find(|object| object.handle == storage.handle()) else {
-            continue;
-        };
-        for entry in &mut object.relocations {
-            entry.presumed_offset =
-                placed(entry.target).map_or(entry.presumed_offset, |target| target.placed());
-        }
-    }
-}
-
-/// Stores the addresses that the kernel driver has chosen for program-scope variables.
-fn note_places(slot: &Slot) {
-    for storage in &slot.relocated {
-        if let Some(object) = slot.objects.iter().find(|object| object.handle == storage.handle()) {
-            storage.place_at(object.offset);
-        }
-    }
-}
-
-/// Adds a program's variables to the validation list, with relocations for the pointers in them.
-fn add_variables(slot: &mut Slot, executable: &Executable, section: DataSection, flags: ObjectFlags) {
-    let Some(storage) = executable.data_section(section) else { return };
-    add(slot, storage, flags);
-    if !storage.relocates() || slot.relocated.iter().any(|other| other.handle() == storage.handle()) {
-        return;
-    }
-    let pointers = executable.relocations().iter().filter(|pointer| pointer.section == section);
-    // The kernel driver writes a pointer when its target has moved, even if a kernel has changed the pointer.
-    // Presumed addresses are set when the batch is submitted, as batches of other queues come between.
-    let entries = pointers.filter_map(|pointer| {
-        let target = executable.data_section(pointer.target)?;
-        Some(relocation(target.handle(), pointer.addend as u32, pointer.offset, 0))
-    });
-    if let Some(object) = slot.objects.iter_mut().find(|object| object.handle == storage.handle()) {
-        object.relocations = entries.collect();
-        slot.relocated.push(storage.clone());
     }
 }
 

@@ -25,9 +25,10 @@ pub(crate) struct WalkState {
     pub(crate) threads: u32,
     /// Dispatch mask of the last thread of a work-group.
     pub(crate) right_mask: u32,
-    /// Address of the interface descriptor, a multiple of 64, different for each walker of the batch.
+    /// Offset of the interface descriptor in the state heap, a multiple of 64, different for each walker of the
+    /// batch.
     pub(crate) descriptor: u32,
-    /// Address of the constants, a multiple of 64.
+    /// Offset of the constants in the state heap, a multiple of 64.
     pub(crate) constants: u32,
     /// Bytes of constants, a multiple of 64; may be 0.
     pub(crate) constants_size: u32,
@@ -62,7 +63,7 @@ pub(crate) struct EmittedState {
     end: Packed,
     /// The last MEDIA_VFE_STATE.
     front_end: Option<FrontEnd>,
-    /// The last walker, by the address of its descriptor, and the dwords of its commands without those that
+    /// The last walker, by the offset of its descriptor, and the dwords of its commands without those that
     /// load its state. The state survives a walker, the flush behind it and any PIPE_CONTROL: Mesa's `crocus`
     /// (Gen7, Gen8: `crocus_upload_compute_state`) and `iris` (Gen8, Gen9: `iris_upload_gpgpu_walker`) do not
     /// load it again for a dispatch with the same state.
@@ -148,14 +149,13 @@ impl<'a> BatchWriter<'a> {
         once + walks * each.iter().sum::<usize>()
     }
 
-    /// The beginning of a batch, for a pipeline in any state. `surfaces` is the address of the binding table,
-    /// 0 if there is none.
-    pub(crate) fn begin(&mut self, surfaces: u64) {
+    /// The beginning of a batch, for a pipeline in any state. `heap` is the address of the state heap.
+    pub(crate) fn begin(&mut self, heap: u64) {
         let set = &self.set.pipe_control;
         self.emit(&set.layout, &stall(set, 0));
         self.select_pipeline();
         self.registers();
-        self.base_addresses(surfaces);
+        self.base_addresses(heap);
     }
 
     /// One launch. Earlier ones have ended and flushed their results, but read caches may be stale.
@@ -204,9 +204,9 @@ impl<'a> BatchWriter<'a> {
         }
     }
 
-    /// All base addresses but the surface state's are 0, so that the offsets in commands are addresses below
-    /// 4 GiB.
-    fn base_addresses(&mut self, surfaces: u64) {
+    /// Dynamic and surface state are in the state heap: pointers to border colours have 24 bits, those to binding
+    /// tables 16. The other base addresses are 0, so that the offsets in commands are addresses below 4 GiB.
+    fn base_addresses(&mut self, heap: u64) {
         let set = &self.set.state_base_address;
         let mocs = self.set.mocs;
         self.emit(
@@ -218,10 +218,10 @@ impl<'a> BatchWriter<'a> {
                 (set.stateless_mocs, mocs),
                 (set.surface_modify, 1),
                 (set.surface_mocs, mocs),
-                (set.surface, surfaces),
+                (set.surface, heap),
                 (set.dynamic_modify, 1),
                 (set.dynamic_mocs, mocs),
-                (set.dynamic, 0),
+                (set.dynamic, heap),
                 (set.indirect_modify, 1),
                 (set.indirect_mocs, mocs),
                 (set.indirect, 0),

@@ -81,12 +81,21 @@ layouts! {
 
     /// How threads of a kernel start: code, constants, local memory, barrier.
     InterfaceDescriptor {
-        kernel, float_mode, denorm_mode, constant_offset, constant_length, threads, slm_size, barrier,
-        rounding, cross_thread_length,
+        kernel, float_mode, denorm_mode, sampler_count, samplers, binding_count, binding_table,
+        constant_offset, constant_length, threads, slm_size, barrier, rounding, cross_thread_length,
     }
 
     /// A surface that messages access through a binding table.
-    SurfaceState { kind, format, base, width, height, depth, mocs, red, green, blue, alpha }
+    SurfaceState {
+        kind, array, format, vertical_alignment, horizontal_alignment, array_spacing, mocs, qpitch,
+        width, height, depth, pitch, view_extent, base, red, green, blue, alpha,
+    }
+
+    /// How the sampler filters, and what it does outside of an image.
+    SamplerState {
+        min_filter, mag_filter, border, address_x, address_y, address_z, unnormalized,
+        round_min_x, round_mag_x, round_min_y, round_mag_y, round_min_z, round_mag_z,
+    }
 }
 
 /// The tables of one generation.
@@ -104,8 +113,12 @@ pub(crate) struct CommandSet {
     pub(crate) cc_state_pointers: CcStatePointers,
     pub(crate) batch_buffer_end: BatchBufferEnd,
     pub(crate) interface_descriptor: InterfaceDescriptor,
-    /// `Some` where kernels access memory through one surface, not with A64 messages.
-    pub(crate) surface_state: Option<SurfaceState>,
+    pub(crate) surface_state: SurfaceState,
+    pub(crate) sampler_state: SamplerState,
+    /// Do kernels access memory through one surface, not with A64 messages? It has binding table index 0.
+    pub(crate) raw_surface: bool,
+    /// Are the layers of one-dimensional arrays at a distance of QPitch texels, not rows?
+    pub(crate) qpitch_in_texels: bool,
     /// Registers that every batch sets: offset, value.
     pub(crate) registers: &'static [(u64, u64)],
     /// Memory object control state (MOCS) of cached accesses, as encoded in MOCS fields.

@@ -91,6 +91,9 @@ pub(crate) fn cross_thread(
                 put(push, argument(index, 0));
                 continue;
             }
+            PushSource::Image { argument, property } => {
+                arguments.image(argument).map_or(0, |image| image.property(property)).into()
+            }
             PushSource::GlobalOffset(dimension) => space.offset[usize::from(dimension)],
             PushSource::GlobalSize(dimension) => space.global[usize::from(dimension)],
             PushSource::LocalSize(dimension) => walk.local[usize::from(dimension)].into(),

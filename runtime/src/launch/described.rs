@@ -45,8 +45,7 @@ fn fields_have_the_described_positions() {
         }
         let (layout, fields) = set.interface_descriptor.table();
         check_layout(&packets, &layout, &fields);
-        if let Some(surface) = &set.surface_state {
-            let (layout, fields) = surface.table();
+        for (layout, fields) in [set.surface_state.table(), set.sampler_state.table()] {
             check_layout(&packets, &layout, &fields);
         }
     }
@@ -83,11 +82,11 @@ fn batch(set: &'static CommandSet) -> Vec<u32> {
         walk: Walk { local: [16, 4, 1], first: [first, 0, 0], end: [end, u32::MAX, 7] },
         threads: 4,
         right_mask: 0xffff,
-        descriptor: 0x3fff_ff40,
-        constants: 0x3fff_ff80,
+        descriptor: 0x7f_ff40,
+        constants: 0x7f_ff80,
         constants_size: 0x4000,
     };
-    let other = WalkState { descriptor: 0x3fff_ff00, constants: 0x3fff_0000, ..walk(8, 9) };
+    let other = WalkState { descriptor: 0x7f_ff00, constants: 0x7f_0000, ..walk(8, 9) };
     let state = BatchState {
         simd_width: 32,
         device_threads: 168,
@@ -95,13 +94,13 @@ fn batch(set: &'static CommandSet) -> Vec<u32> {
         walks: smallvec![
             walk(0, 8),
             other,
-            WalkState { descriptor: 0x3fff_fec0, constants_size: 0, ..walk(9, 10) }
+            WalkState { descriptor: 0x7f_fec0, constants_size: 0, ..walk(9, 10) }
         ],
         stamps: [0xbfff_ff00, 0xbfff_ff08],
     };
     let (mut dwords, mut relocations) = (Vec::new(), Vec::new());
     let mut writer = BatchWriter::new(set, &mut dwords, &mut relocations);
-    writer.begin(if set.surface_state.is_some() { 0x1000_0000 } else { 0 });
+    writer.begin(0x1000_0000);
     // The second of two equal launches sets no front end, and a single walker loads no state again.
     let mut emitted = EmittedState::new(set);
     for state in [&state, &BatchState { walks: smallvec![walk(0, 8)], ..state.clone() }] {

@@ -4,8 +4,8 @@
 //! `crocus_state.c`, Beignet's `intel_gpgpu.c`.
 
 use super::commands::{
-    CommandSet, GpgpuWalker, InterfaceDescriptor, MediaCurbeLoad, MediaInterfaceDescriptorLoad,
-    MediaVfeState, PipeControl, PipelineSelect, StateBaseAddress, SurfaceState,
+    CommandSet, GpgpuWalker, InterfaceDescriptor, MediaVfeState, PipeControl, PipelineSelect, SamplerState,
+    StateBaseAddress, SurfaceState,
 };
 use super::field::{CommandLayout, Field};
 use super::gen9::{address, flag, number};
@@ -81,35 +81,19 @@ pub(crate) static GEN75: CommandSet = CommandSet {
         descriptor: number("Interface Descriptor Offset", 32, 37),
         ..TABLES.gpgpu_walker
     },
-    surface_state: Some(SurfaceState {
+    surface_state: SurfaceState {
         red: number("Shader Channel Select Red", 249, 251),
         green: number("Shader Channel Select Green", 246, 248),
         blue: number("Shader Channel Select Blue", 243, 245),
         alpha: number("Shader Channel Select Alpha", 240, 242),
-        ..SURFACE_STATE
-    }),
+        ..TABLES.surface_state
+    },
     registers: &[
         HASWELL_ATOMICS[0], HASWELL_ATOMICS[1],
         (l3::SQCREG1, l3::HASWELL_CREDITS), (l3::CNTLREG2, l3::WITH_SLM), (l3::CNTLREG3, 0),
     ],
     scratch_code: haswell_scratch,
     ..TABLES
-};
-
-#[rustfmt::skip]
-const SURFACE_STATE: SurfaceState = SurfaceState {
-    layout: CommandLayout::structure("RENDER_SURFACE_STATE", 8),
-    kind: number("Surface Type", 29, 31),
-    format: number("Surface Format", 18, 26),
-    base: pointer("Surface Base Address", 32, 63),
-    width: number("Width", 64, 77),
-    height: number("Height", 80, 93),
-    depth: number("Depth", 117, 127),
-    mocs: number("MOCS", 176, 179),
-    red: Field::ABSENT,
-    green: Field::ABSENT,
-    blue: Field::ABSENT,
-    alpha: Field::ABSENT,
 };
 
 #[rustfmt::skip]
@@ -127,7 +111,7 @@ const TABLES: CommandSet = CommandSet {
         surface: pointer("Surface State Base Address", 76, 95),
         dynamic_modify: flag("Dynamic State Base Address Modify Enable", 96),
         dynamic_mocs: number("Dynamic State MOCS", 104, 107),
-        dynamic: address("Dynamic State Base Address", 108, 127),
+        dynamic: pointer("Dynamic State Base Address", 108, 127),
         indirect_modify: flag("Indirect Object Base Address Modify Enable", 128),
         indirect_mocs: number("Indirect Object MOCS", 136, 139),
         indirect: address("Indirect Object Base Address", 140, 159),
@@ -160,14 +144,6 @@ const TABLES: CommandSet = CommandSet {
         curbe_size: number("CURBE Allocation Size", 128, 143),
         urb_entry_size: Field::ABSENT,
     },
-    media_curbe_load: MediaCurbeLoad {
-        address: pointer("CURBE Data Start Address", 96, 127),
-        ..gen9::TABLES.media_curbe_load
-    },
-    media_interface_descriptor_load: MediaInterfaceDescriptorLoad {
-        address: pointer("Interface Descriptor Data Start Address", 96, 127),
-        ..gen9::TABLES.media_interface_descriptor_load
-    },
     gpgpu_walker: GpgpuWalker {
         layout: CommandLayout::command("GPGPU_WALKER", 0x7105, 11),
         descriptor: number("Interface Descriptor Offset", 32, 36),
@@ -194,6 +170,10 @@ const TABLES: CommandSet = CommandSet {
         kernel: pointer("Kernel Start Pointer", 6, 31),
         float_mode: flag("Floating Point Mode", 48),
         denorm_mode: Field::ABSENT,
+        sampler_count: number("Sampler Count", 66, 68),
+        samplers: address("Sampler State Pointer", 69, 95),
+        binding_count: number("Binding Table Entry Count", 96, 100),
+        binding_table: address("Binding Table Pointer", 101, 111),
         constant_offset: number("Constant URB Entry Read Offset", 128, 143),
         constant_length: number("Constant URB Entry Read Length", 144, 159),
         threads: number("Number of Threads in GPGPU Thread Group", 160, 167),
@@ -202,7 +182,27 @@ const TABLES: CommandSet = CommandSet {
         rounding: number("Rounding Mode", 182, 183),
         cross_thread_length: Field::ABSENT,
     },
-    surface_state: Some(SURFACE_STATE),
+    surface_state: SurfaceState {
+        layout: CommandLayout::structure("RENDER_SURFACE_STATE", 8),
+        format: number("Surface Format", 18, 26),
+        // One bit, whose 0 is an alignment of 4 texels.
+        horizontal_alignment: Field::ABSENT,
+        array_spacing: flag("Surface Array Spacing", 10),
+        mocs: number("MOCS", 176, 179),
+        qpitch: Field::ABSENT,
+        base: pointer("Surface Base Address", 32, 63),
+        red: Field::ABSENT,
+        green: Field::ABSENT,
+        blue: Field::ABSENT,
+        alpha: Field::ABSENT,
+        ..gen9::TABLES.surface_state
+    },
+    sampler_state: SamplerState {
+        border: address("Border Color Pointer", 69, 95),
+        ..gen9::TABLES.sampler_state
+    },
+    raw_surface: true,
+    qpitch_in_texels: false,
     registers: &[(l3::SQCREG1, l3::CREDITS), (l3::CNTLREG2, l3::WITH_SLM), (l3::CNTLREG3, 0)],
     // MEMORY_OBJECT_CONTROL_STATE: L3 cacheable; whether in LLC, the page table says.
     mocs: 1,

@@ -2,7 +2,7 @@
 //! "Command Reference: Instructions" and Volume 2d "Command Reference: Structures", in the form of Mesa's
 //! `gen8.xml`; what drivers put into them: Mesa's `genX_cmd_compute.c` (`anv`), Beignet's `intel_gpgpu.c`.
 
-use super::commands::{CommandSet, MediaVfeState, PipelineSelect, StateBaseAddress};
+use super::commands::{CommandSet, MediaVfeState, PipelineSelect, StateBaseAddress, SurfaceState};
 use super::field::{CommandLayout, Field};
 use super::gen9;
 
@@ -33,10 +33,15 @@ pub(crate) static GEN8: CommandSet = CommandSet {
         bypass_gateway: Field::flag("Bypass Gateway Control", 102),
         ..gen9::TABLES.media_vfe_state
     },
+    surface_state: SurfaceState {
+        format: Field::number("Surface Format", 18, 26),
+        ..gen9::TABLES.surface_state
+    },
     // MEMORY_OBJECT_CONTROL_STATE: "Memory Type" write-back (3 at bits 6:5), "Target Cache" L3 and LLC (3 at
     // bits 4:3); Mesa's `isl.c`, 0x78.
     mocs: 3 << 5 | 3 << 3,
     slm_code,
+    qpitch_in_texels: false,
     ..gen9::TABLES
 };
 

@@ -18,9 +18,11 @@ pub(crate) mod gen7;
 pub(crate) mod gen8;
 pub(crate) mod gen9;
 mod hardware;
+mod images;
 mod local_size;
 #[cfg(test)]
 mod moving;
+mod relocate;
 mod slot;
 mod surfaces;
 mod walk;

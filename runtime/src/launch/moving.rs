@@ -9,15 +9,19 @@ use super::{Batch, Hardware, InFlight, Launch, Submitted};
 use crate::context::DeviceContext;
 use crate::{Context, Device, Kernel, NdRange, Program, SimulatorSettings};
 
-/// An empty kernel, in a program with a variable that points to itself.
-fn program(context: &Arc<Context>, device: &Arc<Device>) -> Arc<Program> {
+/// A kernel that does nothing, in a program with a variable that points to itself.
+pub(super) fn program(
+    context: &Arc<Context>,
+    device: &Arc<Device>,
+    kernel: gencl_program::Kernel,
+) -> Arc<Program> {
     let end = "
         mov(8) g127<1>UD g0<8,8,1>UD { align1 WE_all 1Q };
         send(8) null<1>UW g127<8,8,1>UW 0x82000010 thread_spawner MsgDesc: mlen 1 rlen 0 { align1 WE_all 1Q EOT };";
     let generation = gencl_eu::device::Device::named("ivb").unwrap().generation;
     let instructions = gencl_isa::parse_program(generation, end).unwrap();
     let code = instructions.iter().flat_map(|i| gencl_isa::encode(generation, i).unwrap()).collect();
-    let kernel = gencl_program::Kernel { name: "nothing".into(), code, simd_width: 8, ..Default::default() };
+    let kernel = gencl_program::Kernel { name: "nothing".into(), code, simd_width: 8, ..kernel };
     let (section, target) = (DataSection::Variables, DataSection::Variables);
     let pointer = Relocation { section, offset: 4, size: 4, target, addend: 8 };
     let data = Data { variables: vec![0; 16], relocations: vec![pointer], ..Data::default() };
@@ -70,7 +74,7 @@ fn submit(batch: Batch<'_>, hardware: &Hardware) -> InFlight {
 fn pointers_follow_what_moves_between_batches_of_two_queues() {
     let device = Device::simulated("ivb", SimulatorSettings::default()).unwrap();
     let context = Context::new(std::slice::from_ref(&device), None).unwrap();
-    let kernel = Kernel::new(&program(&context, &device), "nothing").unwrap();
+    let kernel = Kernel::new(&program(&context, &device, Default::default()), "nothing").unwrap();
     let context = context.on(&device).unwrap();
     let queues = [(); 2].map(|()| Hardware::new(context.device().node()).unwrap());
     let range = NdRange { dimensions: 1, offset: [0; 3], global: [8, 1, 1], local: Some([8, 1, 1]) };

@@ -7,7 +7,7 @@ use super::field::MAX_LENGTH;
 pub(crate) const SURFACES: usize = 128;
 
 /// Offset of the surface state from the surface state base address, a multiple of 32.
-const STATE: usize = 64;
+pub(super) const STATE: usize = 64;
 
 /// Bytes of the surface: all addresses of 31 bits. "Width", "Height" and "Depth" hold bits 6:0, 20:7 and
 /// 30:21 of the size less one. The manual gives 2^30 as the largest size (Ivy Bridge, Volume 4 Part 1,
@@ -20,6 +20,9 @@ const BUFFER: u64 = 4;
 
 /// "Surface Format": RAW.
 const RAW: u64 = 0x1ff;
+
+/// "Shader Channel Select": red; green, blue and alpha follow.
+pub(super) const SELECT_RED: u64 = 4;
 
 /// Writes binding table and surface state. Returns the surface state.
 pub(crate) fn write(layout: &SurfaceState, mocs: u64, bytes: &mut [u8]) -> [u32; MAX_LENGTH] {
@@ -34,11 +37,10 @@ pub(crate) fn write(layout: &SurfaceState, mocs: u64, bytes: &mut [u8]) -> [u32;
         (layout.height, last >> 7 & 0x3fff),
         (layout.depth, last >> 21 & 0x3ff),
         (layout.mocs, mocs),
-        // "Shader Channel Select": red, green, blue, alpha.
-        (layout.red, 4),
-        (layout.green, 5),
-        (layout.blue, 6),
-        (layout.alpha, 7),
+        (layout.red, SELECT_RED),
+        (layout.green, SELECT_RED + 1),
+        (layout.blue, SELECT_RED + 2),
+        (layout.alpha, SELECT_RED + 3),
     ]);
     super::put_dwords(&mut bytes[STATE..], &dwords[..layout.layout.length]);
     dwords

@@ -76,6 +76,8 @@ pub(crate) struct Mapped {
     pub(crate) address: usize,
     /// Position in the buffer.
     pub(crate) rect: BufferRect,
+    /// Position in the memory that is mapped.
+    pub(crate) mapped_rect: BufferRect,
     /// Bytes, rows, slices.
     pub(crate) region: [usize; 3],
     pub(crate) flags: MapFlags,
@@ -131,15 +133,9 @@ impl Buffer {
         size: u64,
         host: Option<HostMemory>,
     ) -> Result<Arc<Self>> {
-        let flags = checked(flags)?;
-        let limit = context.max_allocation();
-        if size == 0 || size > limit {
-            let reason = format!("{size} bytes: a buffer has between 1 and {limit} bytes");
-            return Err(Error::new(Code::InvalidBufferSize, reason));
-        }
-        let wants_host = flags.intersects(MemoryFlags::USE_HOST_PTR | MemoryFlags::COPY_HOST_PTR);
-        if wants_host != host.is_some() || host.as_ref().is_some_and(|host| (host.len() as u64) < size) {
-            return Err(Error::new(Code::InvalidHostPtr, "the host pointer does not match the flags"));
+        let flags = checked_for_new(context, flags, size, host.is_some())?;
+        if host.as_ref().is_some_and(|host| (host.len() as u64) < size) {
+            return Err(Error::new(Code::InvalidHostPtr, "the host pointer does not match the size"));
         }
         let used = host.as_ref().filter(|_| flags.contains(MemoryFlags::USE_HOST_PTR));
         let shared =
@@ -164,8 +160,35 @@ impl Buffer {
         {
             storage.memory().copy_from(0, host, 0, size as usize);
         }
+        Ok(Self::with_storage(context, flags, size, (storage, origin), host))
+    }
+
+    /// As [`Buffer::new`], for contents that have another form in the application's memory: `convert` makes those of
+    /// the buffer, its second argument, of it.
+    pub(crate) fn converted(
+        context: &Arc<Context>,
+        flags: MemoryFlags,
+        size: u64,
+        host: Option<HostMemory>,
+        convert: impl FnOnce(&HostMemory, &HostMemory),
+    ) -> Result<Arc<Self>> {
+        let flags = checked_for_new(context, flags, size, host.is_some())?;
+        let storage = Arc::new(Allocation::new(context, size)?);
+        if let Some(host) = &host {
+            convert(host, storage.memory());
+        }
+        Ok(Self::with_storage(context, flags, size, (storage, 0), host))
+    }
+
+    fn with_storage(
+        context: &Arc<Context>,
+        flags: MemoryFlags,
+        size: u64,
+        (storage, origin): (Arc<Allocation>, u64),
+        host: Option<HostMemory>,
+    ) -> Arc<Self> {
         let host = host.filter(|_| flags.contains(MemoryFlags::USE_HOST_PTR));
-        Ok(Arc::new(Self {
+        Arc::new(Self {
             context: context.clone(),
             flags,
             size,
@@ -175,7 +198,7 @@ impl Buffer {
             host,
             mapped: Mutex::default(),
             destructors: Mutex::default(),
-        }))
+        })
     }
 
     /// Makes a sub-buffer. `INVALID_VALUE` when the region is not within the buffer or `flags` allow what the
@@ -196,13 +219,16 @@ impl Buffer {
         if !alignments.map(u64::from).any(|alignment| origin.is_multiple_of(alignment)) {
             return Err(Error::new(Code::MisalignedSubBufferOffset, format!("origin {origin}")));
         }
-        Ok(self.part(flags, origin, size))
+        let host = self.host.as_ref().map(|host| host.slice(origin as usize, size as usize));
+        Ok(self.part(flags, origin, size, host))
     }
 
     /// The first `size` bytes, for an image on this buffer. `INVALID_VALUE` when `flags` allow what the
     /// buffer does not.
     pub(crate) fn view(self: &Arc<Self>, flags: MemoryFlags, size: u64) -> Result<Arc<Self>> {
-        Ok(self.part(self.inherited(flags)?, 0, size))
+        // That of an image may have other pitches than the buffer.
+        let host = self.host.as_ref().map(|host| host.slice(0, host.len().min(size as usize)));
+        Ok(self.part(self.inherited(flags)?, 0, size, host))
     }
 
     /// Flags of an object on this buffer's memory: groups of flags that are not given are inherited.
@@ -228,7 +254,13 @@ impl Buffer {
         Ok(inherit(ACCESS) | inherit(HOST_ACCESS) | (self.flags & HOST_POINTER))
     }
 
-    fn part(self: &Arc<Self>, flags: MemoryFlags, origin: u64, size: u64) -> Arc<Self> {
+    fn part(
+        self: &Arc<Self>,
+        flags: MemoryFlags,
+        origin: u64,
+        size: u64,
+        host: Option<HostMemory>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             context: self.context.clone(),
             flags,
@@ -236,7 +268,7 @@ impl Buffer {
             origin: self.origin + origin,
             storage: self.storage.clone(),
             parent: Some(self.clone()),
-            host: self.host.as_ref().map(|host| host.slice(origin as usize, size as usize)),
+            host,
             mapped: Mutex::default(),
             destructors: Mutex::default(),
         })
@@ -330,11 +362,17 @@ impl Buffer {
         Ok(())
     }
 
-    /// Adds a mapping. Returns the memory for the application, from the region's first byte to its last.
+    /// Adds a mapping; `mapped_rect` is where the region is in the memory for the application. Returns that memory,
+    /// from the region's first byte to its last.
     /// `INVALID_OPERATION` when the region overlaps one that is mapped for writing, and is to be written too.
-    pub(crate) fn map(&self, flags: MapFlags, rect: BufferRect, region: [usize; 3]) -> Result<HostMemory> {
-        let begin = rect.row(0, 0);
-        let length = rect.end(region).ok_or(Code::InvalidValue)? - begin;
+    pub(crate) fn map(
+        &self,
+        flags: MapFlags,
+        (rect, mapped_rect): (BufferRect, BufferRect),
+        region: [usize; 3],
+    ) -> Result<HostMemory> {
+        let begin = mapped_rect.row(0, 0);
+        let length = mapped_rect.end(region).ok_or(Code::InvalidValue)? - begin;
         let memory = self.shadow().cloned().unwrap_or_else(|| self.memory()).slice(begin, length);
         let address = memory.address() as usize;
         let mut mapped = self.mapped.lock();
@@ -345,7 +383,7 @@ impl Buffer {
         if flags.writes() && mapped.iter().any(overlaps) {
             return Err(Error::new(Code::InvalidOperation, "the region is already mapped for writing"));
         }
-        mapped.push(Mapped { address, rect, region, flags });
+        mapped.push(Mapped { address, rect, mapped_rect, region, flags });
         Ok(memory)
     }
 
@@ -377,6 +415,20 @@ impl MemoryFlags {
     pub fn check(self) -> Result<()> {
         checked(self).map(drop)
     }
+}
+
+/// Checks what a new buffer is made of, and adds the default access. Errors: see [`Buffer::new`].
+fn checked_for_new(context: &Context, flags: MemoryFlags, size: u64, has_host: bool) -> Result<MemoryFlags> {
+    let flags = checked(flags)?;
+    let limit = context.max_allocation();
+    if size == 0 || size > limit {
+        let reason = format!("{size} bytes: a buffer has between 1 and {limit} bytes");
+        return Err(Error::new(Code::InvalidBufferSize, reason));
+    }
+    if flags.intersects(MemoryFlags::USE_HOST_PTR | MemoryFlags::COPY_HOST_PTR) != has_host {
+        return Err(Error::new(Code::InvalidHostPtr, "the host pointer does not match the flags"));
+    }
+    Ok(flags)
 }
 
 /// Adds the default access. `INVALID_VALUE` for unknown flags or a combination that is not allowed.

@@ -113,7 +113,7 @@ impl Queue {
         })
     }
 
-    /// Maps a region of texels; the memory has the image's pitches. [`Queue::unmap_buffer`] of the image's
+    /// Maps a region of texels; the memory has the pitches of [`Image::mapped_layout`]. [`Queue::unmap_buffer`] of the image's
     /// bytes gives it back. Errors as [`Queue::map_buffer`].
     pub fn map_image(
         &self,
@@ -124,7 +124,8 @@ impl Queue {
         waits: &[Arc<Event>],
     ) -> Result<(HostMemory, Arc<Event>)> {
         let (rect, bytes) = self.image_rect(image, origin, region)?;
-        self.map_rect(CommandKind::MapImage, image.data(), flags, rect, bytes, waits)
+        let rects = (rect, image.mapped_rect(origin));
+        self.map_rect(CommandKind::MapImage, image.data(), flags, rects, bytes, waits)
     }
 
     /// Where a region of texels is in an image's bytes.

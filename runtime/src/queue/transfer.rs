@@ -162,16 +162,17 @@ impl Queue {
         self.same_context(buffer.context())?;
         buffer.check_range(offset, size)?;
         let (rect, region) = (BufferRect { origin: [offset, 0, 0], ..BufferRect::default() }, [size, 1, 1]);
-        self.map_rect(CommandKind::MapBuffer, buffer, flags, rect.resolve(region)?, region, waits)
+        let rect = rect.resolve(region)?;
+        self.map_rect(CommandKind::MapBuffer, buffer, flags, (rect, rect), region, waits)
     }
 
-    /// Maps a rectangle that is within the buffer. Errors as [`Queue::map_buffer`].
+    /// Maps a rectangle that is within the buffer, and where it is in the memory that is mapped. Errors as [`Queue::map_buffer`].
     pub(super) fn map_rect(
         &self,
         kind: CommandKind,
         buffer: &Arc<Buffer>,
         flags: MapFlags,
-        rect: BufferRect,
+        (rect, mapped_rect): (BufferRect, BufferRect),
         region: [usize; 3],
         waits: &[Arc<Event>],
     ) -> Result<(HostMemory, Arc<Event>)> {
@@ -182,11 +183,11 @@ impl Queue {
         if flags.writes() {
             buffer.check_host(HostAccess::Write)?;
         }
-        let memory = buffer.map(flags, rect, region)?;
+        let memory = buffer.map(flags, (rect, mapped_rect), region)?;
         let (target, invalidate) = (buffer.clone(), flags.contains(MapFlags::WRITE_INVALIDATE_REGION));
         let event = self.push_copy(kind, waits, move || {
             if let (Some(shadow), false) = (target.shadow(), invalidate) {
-                copy_rect(&target.memory(), rect, shadow, rect, region);
+                copy_rect(&target.memory(), rect, shadow, mapped_rect, region);
             }
         });
         match event {
@@ -211,7 +212,7 @@ impl Queue {
         let buffer = buffer.clone();
         self.push_copy(CommandKind::UnmapMemObject, waits, move || {
             if let (Some(shadow), true) = (buffer.shadow(), mapped.flags.writes()) {
-                copy_rect(shadow, mapped.rect, &buffer.memory(), mapped.rect, mapped.region);
+                copy_rect(shadow, mapped.mapped_rect, &buffer.memory(), mapped.rect, mapped.region);
             }
         })
     }

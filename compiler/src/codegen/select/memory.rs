@@ -80,7 +80,7 @@ fn pieces(size: u32, count: u32, align: u32, quadwords: bool, most: u32) -> Piec
     list
 }
 
-fn simd_mode(lanes: u32) -> SimdMode {
+pub fn simd_mode(lanes: u32) -> SimdMode {
     if lanes == 16 { SimdMode::Simd16 } else { SimdMode::Simd8 }
 }
 
@@ -142,12 +142,12 @@ impl Address {
 }
 
 /// A part of the loaded data.
-struct LoadedPart {
+pub struct LoadedPart {
     /// First byte in memory, from the address of the access.
-    offset: u32,
+    pub offset: u32,
     /// Number of valid bytes.
-    bytes: u32,
-    value: Val,
+    pub bytes: u32,
+    pub value: Val,
 }
 
 /// The element of `size` bytes at `offset`, if one part holds all of it.
@@ -284,10 +284,7 @@ impl Selector<'_> {
         let address = i.address();
         let known = self.constants[address.0 as usize].is_some() || self.scalars[address.0 as usize];
         let scalar = known && i.dsts.iter().all(|d| self.scalars[d.0 as usize]);
-        let in_place = i.dsts.iter().all(|d| self.can_stay_in_place(*d, scalar));
-        let kills = !in_place
-            || !self.b.masked() && i.predicate.is_none()
-            || i.dsts.iter().all(|d| self.local[d.0 as usize]);
+        let (in_place, kills) = self.message_results(i, scalar);
         let mut parts = Vec::new();
         let mut in_blocks = 0;
         if scalar && matches!(space, Space::Global | Space::Constant) {
@@ -374,8 +371,18 @@ impl Selector<'_> {
         self.single_definition[index] && self.regions[index].is_none() && self.scalars[index] == scalar
     }
 
+    /// Whether the results of a message can use its response registers, and whether the message is a killing definition
+    /// of these.
+    pub fn message_results(&self, i: &Instruction, scalar: bool) -> (bool, bool) {
+        let in_place = i.dsts.iter().all(|d| self.can_stay_in_place(*d, scalar));
+        let kills = !in_place
+            || !self.b.masked() && i.predicate.is_none()
+            || i.dsts.iter().all(|d| self.local[d.0 as usize]);
+        (in_place, kills)
+    }
+
     /// Assigns the loaded element of `size` bytes at `offset` to a register.
-    fn assign_loaded(
+    pub fn assign_loaded(
         &mut self,
         dst: Reg,
         size: u32,

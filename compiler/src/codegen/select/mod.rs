@@ -7,6 +7,7 @@ mod convert;
 mod cross_lane;
 mod flags;
 mod float;
+mod image;
 mod interleave;
 mod memory;
 mod multiply;
@@ -60,6 +61,8 @@ pub struct Selected {
     pub local_ids: bool,
     /// Whether the kernel uses barriers.
     pub barrier: bool,
+    /// Surfaces and sampler states that messages name.
+    pub bindings: image::Bindings,
     /// Bytes of private memory per lane, a multiple of 32, or 0.
     pub private_size: u32,
     /// The location of private memory.
@@ -96,6 +99,7 @@ struct Selector<'a> {
     redirected: Option<(Reg, Dest)>,
     order: FxHashMap<BlockId, usize>,
     barrier: bool,
+    bindings: image::Bindings,
 }
 
 /// Selects instructions for a kernel at SIMD width `simd`.
@@ -132,6 +136,7 @@ pub fn select(
         redirected: None,
         order: function.layout.iter().enumerate().map(|(i, b)| (*b, i)).collect(),
         barrier: false,
+        bindings: image::Bindings::default(),
     };
     for (index, id) in function.layout.iter().enumerate() {
         s.b.block(function.block(*id).masked);
@@ -148,6 +153,7 @@ pub fn select(
         pushes: s.payload.pushes,
         local_ids: s.payload.local_ids,
         barrier: s.barrier,
+        bindings: s.bindings,
         private_size: s.payload.private_size,
         private_location: s.payload.private_location,
     })
@@ -378,6 +384,7 @@ impl Selector<'_> {
             Op::Load { space, ty, align } => self.load(space, ty, align, i),
             Op::Store { space, ty, align } => self.store(space, ty, align, i),
             Op::Atomic { op, space, ty } => self.atomic(op, space, ty, i),
+            Op::Image(access) => self.image(access, i),
             Op::CrossLane(op) => self.cross_lane(op, i),
             Op::SubgroupBarrier { local, global } if local || global => self.fence(),
             Op::SubgroupBarrier { .. } => Ok(()),

@@ -38,6 +38,7 @@ pub fn fold(op: &Op, srcs: &[u64]) -> Option<u64> {
         | Op::Load { .. }
         | Op::Store { .. }
         | Op::Atomic { .. }
+        | Op::Image(_)
         | Op::CrossLane(_)
         | Op::Barrier { .. }
         | Op::SubgroupBarrier { .. }

@@ -14,6 +14,10 @@ pub enum Value {
     Address(u64),
     /// Size of local memory in bytes.
     Local(u32),
+    /// Number of an image of the [`Memory`].
+    Image(usize),
+    /// A sampler: the number that it has in OpenCL C.
+    Sampler(u32),
 }
 
 /// An NDRange.
@@ -101,6 +105,7 @@ impl<'l> Group<'l> {
                     let offset = self.local_offsets.get(argument as usize);
                     (*offset.ok_or(Trap::Argument { index: argument })?).into()
                 }
+                PushSource::Image { .. } => return Err(Trap::Unsupported),
                 PushSource::GlobalOffset(d) => launch.global_offset[usize::from(d)],
                 PushSource::GlobalSize(d) => launch.global_size[usize::from(d)].into(),
                 PushSource::LocalSize(d) => self.size[usize::from(d)].into(),
@@ -146,6 +151,8 @@ pub(super) fn argument_block(
             Value::Bytes(bytes) => bytes.clone(),
             Value::Address(address) => address.to_le_bytes().to_vec(),
             Value::Local(_) => u64::from(locals[index]).to_le_bytes().to_vec(),
+            // Neither has an address.
+            Value::Image(_) | Value::Sampler(_) => continue,
         };
         let begin = argument.block_offset as usize;
         let length = bytes.len().min(block.len().saturating_sub(begin));

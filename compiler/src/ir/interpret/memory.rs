@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::Image;
+
 /// Distance between the addresses of buffers, so that running off the end of one does not reach the next.
 const SPACING: u64 = 1 << 32;
 /// The same where addresses have 32 bits.
@@ -11,12 +13,13 @@ const NARROW_SPACING: u64 = 1 << 24;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
     buffers: BTreeMap<u64, Vec<u8>>,
+    images: Vec<Image>,
     spacing: u64,
 }
 
 impl Default for Memory {
     fn default() -> Self {
-        Memory { buffers: BTreeMap::new(), spacing: SPACING }
+        Memory { buffers: BTreeMap::new(), images: Vec::new(), spacing: SPACING }
     }
 }
 
@@ -47,6 +50,17 @@ impl Memory {
     /// The buffer at an address, as [`Memory::add`] gave it.
     pub fn buffer(&self, address: u64) -> Option<&[u8]> {
         self.buffers.get(&address).map(Vec::as_slice)
+    }
+
+    /// Adds an image and gives its number.
+    pub fn add_image(&mut self, image: Image) -> usize {
+        self.images.push(image);
+        self.images.len() - 1
+    }
+
+    /// The image of a number that [`Memory::add_image`] gave.
+    pub fn image(&mut self, number: usize) -> Option<&mut Image> {
+        self.images.get_mut(number)
     }
 
     /// `size` bytes at any address, when all of them lie in one buffer.

@@ -6,6 +6,7 @@
 //! value, and undefined values are garbage: the behaviour of the machine. In the masked form parked lanes are
 //! masked in addition. Equal results verify the lowering.
 
+mod image;
 mod launch;
 mod memory;
 mod thread;
@@ -13,6 +14,7 @@ mod thread;
 #[cfg(test)]
 mod tests;
 
+pub use image::Image;
 pub use launch::{Launch, Value};
 pub use memory::Memory;
 
@@ -38,6 +40,9 @@ pub enum Trap {
         /// Which.
         index: u32,
     },
+    /// Something that the interpreter does not model: properties of images.
+    #[error("not modelled by the interpreter")]
+    Unsupported,
     /// More instructions than [`Launch::step_limit`].
     #[error("no end within the step limit")]
     Endless,

@@ -1,13 +1,15 @@
 //! A thread: lanes in lockstep with one control flow.
 
 use super::Trap;
-use super::launch::Group;
+use super::image::Texel;
+use super::launch::{Group, Value};
 use super::memory::{Memory, area, from_bytes, to_bytes};
 use crate::ir::fold::fold;
 use crate::ir::{
-    AtomicOp, BinaryOp, BlockId, CrossLane, Form, Function, Instruction, Op, Predicate, Reg, Space, Type,
-    Vote,
+    AtomicOp, BinaryOp, BlockId, CrossLane, Form, Function, ImageAccess, ImageOp, Instruction, Op, Predicate,
+    Reg, Space, Type, Vote,
 };
+use gencl_program::SamplerSource;
 use smallvec::SmallVec;
 
 /// Why a thread has yielded.
@@ -199,6 +201,7 @@ impl Thread {
                 | Op::Half { .. }
                 | Op::Load { .. }
                 | Op::Store { .. }
+                | Op::Image(_)
                 | Op::Atomic { .. } => self.execute(function, group, view, instruction)?,
             }
         }
@@ -319,6 +322,13 @@ impl Thread {
                         self.write(function, dst, lane, before);
                     }
                 }
+                Op::Image(access) => {
+                    for (&dst, value) in
+                        instruction.dsts.iter().zip(image(access, group, view.global, &srcs)?)
+                    {
+                        self.write(function, dst, lane, value.into());
+                    }
+                }
                 ref op => {
                     if let Some(value) = fold(op, &srcs) {
                         self.write(function, instruction.result(), lane, value);
@@ -328,6 +338,27 @@ impl Thread {
         }
         Ok(())
     }
+}
+
+/// Performs an access to an image; what it reads, or zeros.
+fn image(access: ImageAccess, group: &Group, memory: &mut Memory, srcs: &[u64]) -> Result<Texel, Trap> {
+    let argument = |index: u32| group.launch.arguments.get(index as usize);
+    let missing = |index| Trap::Argument { index };
+    let Some(&Value::Image(number)) = argument(access.image) else { return Err(missing(access.image)) };
+    let image = memory.image(number).ok_or(missing(access.image))?;
+    let (coordinates, texel) = srcs.split_at(access.coordinates.into());
+    Ok(match access.op {
+        ImageOp::Load => image.load(coordinates),
+        ImageOp::Write => {
+            image.write(coordinates, texel);
+            Texel::default()
+        }
+        ImageOp::Sample(SamplerSource::Constant(sampler)) => image.sample(sampler, coordinates, access.ty),
+        ImageOp::Sample(SamplerSource::Argument(index)) => match argument(index) {
+            Some(&Value::Sampler(sampler)) => image.sample(sampler, coordinates, access.ty),
+            _ => return Err(missing(index)),
+        },
+    })
 }
 
 fn size(ty: Type) -> usize {

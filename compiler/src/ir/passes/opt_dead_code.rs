@@ -1,7 +1,7 @@
 //! Dead-code elimination.
 
-use crate::ir::Function;
 use crate::ir::analysis::values::{InstructionLocation, Values};
+use crate::ir::{Function, Op};
 use fixedbitset::FixedBitSet;
 
 /// Keeps instructions with effects, and those that write a register that a kept one reads; removes the rest,
@@ -30,8 +30,13 @@ pub fn opt_dead_code(function: &mut Function) {
             if !instruction.op.has_effect() && !instruction.dsts.iter().any(|r| needed.contains(r.0 as usize))
             {
                 instruction.dsts.clear();
-            } else if instruction.op == crate::ir::Op::Undefined {
+            } else if instruction.op == Op::Undefined {
                 instruction.dsts.retain(|r| needed.contains(r.0 as usize));
+            } else if matches!(instruction.op, Op::Image(_)) {
+                // The last channels of a texel need not be returned.
+                while instruction.dsts.last().is_some_and(|r| !needed.contains(r.0 as usize)) {
+                    instruction.dsts.pop();
+                }
             }
         }
         function.block_mut(block).instructions.retain(|i| i.op.has_effect() || !i.dsts.is_empty());

@@ -1,10 +1,11 @@
 //! The operations in the text form: a row for each, which is both how it is printed and how it is parsed.
 
+use crate::ir::names::{property_from_name, property_name};
 use crate::ir::{
-    AtomicOp, BinaryOp, BlockId, Condition, CrossLane, GroupOp, Input, Join, Leave, Op, Rounding, Space,
-    TernaryOp, Type, UnaryOp, Vote,
+    AtomicOp, BinaryOp, BlockId, Condition, CrossLane, GroupOp, ImageAccess, ImageOp, Input, Join, Leave, Op,
+    Rounding, Space, TernaryOp, Type, UnaryOp, Vote,
 };
-use gencl_program::PushSource;
+use gencl_program::{ImageProperty, PushSource, SamplerSource};
 
 /// What was parsed, or what is wrong with it.
 pub type Parsed<T> = Result<T, String>;
@@ -136,6 +137,28 @@ impl Word for u32 {
     }
 }
 
+/// A number of coordinates.
+impl Word for u8 {
+    fn print(self, out: &mut Printed) {
+        out.part(&format!("{self}d"));
+    }
+
+    fn parse(words: &mut Words) -> Parsed<Self> {
+        integer(words.part().strip_suffix('d').ok_or("the number of coordinates is missing")?)
+    }
+}
+
+impl Word for ImageProperty {
+    fn print(self, out: &mut Printed) {
+        out.part(property_name(self));
+    }
+
+    fn parse(words: &mut Words) -> Parsed<Self> {
+        let part = words.part();
+        property_from_name(part).ok_or_else(|| format!("`{part}` is not a property of images"))
+    }
+}
+
 /// Is it the upper half?
 impl Word for bool {
     fn print(self, out: &mut Printed) {
@@ -203,6 +226,7 @@ words! {
         "load".space.ty.align => (Op::Load { space, ty, align });
         "store".space.ty.align => (Op::Store { space, ty, align });
         "atomic".op.space.ty => (Op::Atomic { op, space, ty });
+        "image".access => (Op::Image(access));
         "shuffle".ty => (Op::CrossLane(CrossLane::Shuffle(ty)));
         "ballot" => (Op::CrossLane(CrossLane::Ballot));
         "reduce".op.ty => (Op::CrossLane(CrossLane::Reduce(op, ty)));
@@ -254,6 +278,19 @@ words! {
 }
 
 words! {
+    ImageAccess {
+        "sample_argument".coordinates.ty #image #sampler => (
+            ImageAccess { op: ImageOp::Sample(SamplerSource::Argument(sampler)), image, ty, coordinates });
+        "sample_constant".coordinates.ty #image #sampler => (
+            ImageAccess { op: ImageOp::Sample(SamplerSource::Constant(sampler)), image, ty, coordinates });
+        "load".coordinates.ty #image => (ImageAccess { op: ImageOp::Load, image, ty, coordinates });
+        "write".coordinates.ty #image => (ImageAccess { op: ImageOp::Write, image, ty, coordinates });
+    }
+    print |out| {}
+    parse |word, words| { Err(format!("`{word}` is not an access to an image")) }
+}
+
+words! {
     Input {
         "local_id" #dimension => (Input::LocalId(dimension));
         "group_id" #dimension => (Input::GroupId(dimension));
@@ -271,6 +308,7 @@ words! {
         "value" #argument #offset => (PushSource::Value { argument, offset });
         "pointer" #argument => (PushSource::Pointer { argument });
         "local_offset" #argument => (PushSource::LocalOffset { argument });
+        "image".property #argument => (PushSource::Image { argument, property });
         "global_offset" #dimension => (PushSource::GlobalOffset(dimension));
         "global_size" #dimension => (PushSource::GlobalSize(dimension));
         "local_size" #dimension => (PushSource::LocalSize(dimension));

@@ -5,10 +5,11 @@ use crate::ir::passes::{ControlFlow, Unobserved, standard};
 use crate::ir::random::random_kernel;
 use crate::ir::signature::{Operands, check_attributes};
 use crate::ir::{
-    AtomicOp, BinaryOp, BlockId, Condition, CrossLane, Family, Form, Function, GroupOp, Input, Instruction,
-    Op, Predicate, Reg, RegisterInfo, Rounding, Space, TernaryOp, Type, UnaryOp, Unit, Vote,
+    AtomicOp, BinaryOp, BlockId, Condition, CrossLane, Family, Form, Function, GroupOp, ImageAccess, ImageOp,
+    Input, Instruction, Op, Predicate, Reg, RegisterInfo, Rounding, Space, TernaryOp, Type, UnaryOp, Unit,
+    Vote,
 };
-use gencl_program::{Data, DataSection, PushSource, Relocation};
+use gencl_program::{Data, DataSection, ImageProperty, PushSource, Relocation, SamplerSource};
 use proptest::prelude::*;
 
 const SAMPLE: &str = r#"constants 00010203ff
@@ -92,6 +93,7 @@ fn random_instruction(choices: &[u32], blocks: u32, linear: bool) -> Option<(Ins
         PushSource::Value { argument: number, offset: number * 4 },
         PushSource::Pointer { argument: number },
         PushSource::LocalOffset { argument: number },
+        PushSource::Image { argument: number, property: ImageProperty::ChannelOrder },
         PushSource::GlobalOffset(number as u8),
         PushSource::GlobalSize(number as u8),
         PushSource::LocalSize(number as u8),
@@ -113,7 +115,7 @@ fn random_instruction(choices: &[u32], blocks: u32, linear: bool) -> Option<(Ins
         Input::Push(pushes[pick(pushes.len())]),
     ];
     let group = GroupOp::ALL[pick(GroupOp::ALL.len())];
-    let op = match pick(25) {
+    let op = match pick(26) {
         0 => Op::Immediate { ty, bits },
         1 => Op::Input(inputs[pick(inputs.len())]),
         2 => Op::Undefined,
@@ -147,6 +149,13 @@ fn random_instruction(choices: &[u32], blocks: u32, linear: bool) -> Option<(Ins
         21 => Op::CrossLane(CrossLane::Ballot),
         22 => Op::Pair,
         23 => Op::Half { upper: flag },
+        24 => {
+            let sampler =
+                if flag { SamplerSource::Argument(number) } else { SamplerSource::Constant(number) };
+            let ops = [ImageOp::Sample(sampler), ImageOp::Load, ImageOp::Write];
+            let coordinates = 1 + pick(3) as u8;
+            Op::Image(ImageAccess { op: ops[pick(3)], image: number, ty, coordinates })
+        }
         _ => Op::Return,
     };
     check_attributes(&op).ok()?;

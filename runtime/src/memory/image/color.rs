@@ -13,10 +13,22 @@ impl ImageFormat {
     /// The bytes of a texel of this color. Values are clamped to the range of the channel type (OpenCL C,
     /// 8.3, conversion rules of `write_image`). `IMAGE_FORMAT_NOT_SUPPORTED` for packed formats.
     pub(crate) fn pack(self, color: Color) -> Result<Vec<u8>> {
+        let color = if self.order.is_srgb() { encoded(color) } else { color };
         let channels = self.order.components().iter().map(|&component| channel(self.ty, color[component]));
         let channels = channels.collect::<Option<Vec<_>>>();
         Ok(channels.ok_or(Code::ImageFormatNotSupported)?.concat())
     }
+}
+
+/// A linear colour in the encoding of sRGB, which alpha does not have.
+fn encoded([red, green, blue, alpha]: Color) -> Color {
+    let encode = |bits| {
+        let linear = f32::from_bits(bits);
+        let value =
+            if linear < 0.003_130_8 { 12.92 * linear } else { 1.055 * linear.powf(1.0 / 2.4) - 0.055 };
+        value.to_bits()
+    };
+    [encode(red), encode(green), encode(blue), alpha]
 }
 
 fn channel(ty: ChannelType, bits: u32) -> Option<Vec<u8>> {
@@ -68,6 +80,12 @@ mod tests {
             packed(ChannelOrder::A, ChannelType::HalfFloat, [0.0, 0.0, 0.0, 1.5]),
             0x3e00u16.to_ne_bytes()
         );
+    }
+
+    #[test]
+    fn srgb_is_encoded_but_for_alpha() {
+        let color = [0.5, 0.001, 1.0, 0.5];
+        assert_eq!(packed(ChannelOrder::SRgba, ChannelType::UnormInt8, color), [188, 3, 255, 128]);
     }
 
     #[test]

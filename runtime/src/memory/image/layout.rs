@@ -1,6 +1,6 @@
 //! Layout of images in memory.
 
-use super::format::ImageFormat;
+use super::format::{ChannelOrder, ImageFormat};
 use crate::values::values;
 use crate::{Code, Error, Result};
 
@@ -17,16 +17,9 @@ values! {
 }
 
 impl ImageKind {
-    /// Types of OpenCL C for images of this kind.
-    pub(crate) fn type_names(self) -> &'static [&'static str] {
-        match self {
-            Self::Image1D => &["image1d_t"],
-            Self::Image1DArray => &["image1d_array_t"],
-            Self::Image1DBuffer => &["image1d_buffer_t"],
-            Self::Image2D => &["image2d_t"],
-            Self::Image2DArray => &["image2d_array_t"],
-            Self::Image3D => &["image3d_t"],
-        }
+    /// Are there depth images of this kind?
+    pub(crate) fn has_depths(self) -> bool {
+        matches!(self, Self::Image2D | Self::Image2DArray)
     }
 
     /// Does the kind have a slice pitch?
@@ -96,7 +89,36 @@ pub struct ImageLayout {
     pub slice_pitch: usize,
 }
 
+/// Bytes that the pitches of rows in memory are a multiple of: a cache line.
+const ROW_ALIGNMENT: usize = 64;
+
+/// Rows that slices and layers in memory are a multiple of (RENDER_SURFACE_STATE, "Surface Vertical Alignment").
+const SLICE_ALIGNMENT: usize = 4;
+
 impl ImageLayout {
+    /// The type of OpenCL C for such images.
+    pub(crate) fn type_name(&self) -> &'static str {
+        match (self.kind, self.format.order) {
+            (ImageKind::Image1D, _) => "image1d_t",
+            (ImageKind::Image1DArray, _) => "image1d_array_t",
+            (ImageKind::Image1DBuffer, _) => "image1d_buffer_t",
+            (ImageKind::Image2D, ChannelOrder::Depth) => "image2d_depth_t",
+            (ImageKind::Image2D, _) => "image2d_t",
+            (ImageKind::Image2DArray, ChannelOrder::Depth) => "image2d_array_depth_t",
+            (ImageKind::Image2DArray, _) => "image2d_array_t",
+            (ImageKind::Image3D, _) => "image3d_t",
+        }
+    }
+
+    /// The same with pitches that all generations take for linear surfaces. Slices of three dimensions have no
+    /// pitch of their own on Gen8, so there are no gaps between them. Layers of one-dimensional arrays are rows of
+    /// two-dimensional slices before Gen9.
+    pub(crate) fn in_memory(self) -> Self {
+        let row_pitch = (self.width * self.format.texel()).next_multiple_of(ROW_ALIGNMENT);
+        let rows = self.height.max(1).next_multiple_of(SLICE_ALIGNMENT);
+        Self { row_pitch, slice_pitch: if self.kind.has_slices() { row_pitch * rows } else { 0 }, ..self }
+    }
+
     /// Checks a descriptor and fills in pitches of 0. `INVALID_IMAGE_SIZE` for sizes of 0 or above the
     /// device's limits, `INVALID_IMAGE_DESCRIPTOR` for pitches that are too small or not aligned.
     pub fn new(limits: &ImageLimits, format: ImageFormat, descriptor: &ImageDescriptor) -> Result<Self> {
@@ -220,6 +242,19 @@ mod tests {
         assert_eq!(sizes(ImageKind::Image2D), (40, 0, 200, [10, 5, 1]));
         assert_eq!(sizes(ImageKind::Image2DArray), (40, 200, 1400, [10, 5, 7]));
         assert_eq!(sizes(ImageKind::Image3D), (40, 200, 600, [10, 5, 3]));
+    }
+
+    #[test]
+    fn pitches_in_memory() {
+        let sizes = |kind| {
+            let layout = ImageLayout::new(&LIMITS, FORMAT, &descriptor(kind)).unwrap().in_memory();
+            (layout.row_pitch, layout.slice_pitch, layout.size())
+        };
+        assert_eq!(sizes(ImageKind::Image1D), (64, 0, 64));
+        assert_eq!(sizes(ImageKind::Image1DArray), (64, 256, 256 * 7));
+        assert_eq!(sizes(ImageKind::Image2D), (64, 0, 320));
+        assert_eq!(sizes(ImageKind::Image2DArray), (64, 512, 512 * 7));
+        assert_eq!(sizes(ImageKind::Image3D), (64, 512, 512 * 3));
     }
 
     #[test]

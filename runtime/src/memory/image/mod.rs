@@ -2,26 +2,35 @@
 //!
 //! The texels of an image are in a [`Buffer`] of its own, or in that of the buffer or image that it was
 //! created from, so commands on images are commands on rectangles in buffers.
+//!
+//! Pitches in memory are those that hardware takes. The application's memory is used in place if it has the same
+//! pitches, otherwise its contents are copied when the image is created and, with `USE_HOST_PTR`, when a region is
+//! mapped and unmapped: only for a mapped region the specification says what the application's memory holds.
 
 mod color;
 mod format;
 mod layout;
+mod surface_format;
 
 use std::sync::Arc;
 
 use gencl_i915::HostMemory;
+use gencl_program::ImageProperty;
 
 pub use color::Color;
 pub use format::{ChannelOrder, ChannelType, ImageFormat};
 pub use layout::{ImageDescriptor, ImageKind, ImageLayout, ImageLimits};
 
-use super::{Buffer, BufferRect, MemoryFlags};
+use super::{Buffer, BufferRect, MemoryFlags, copy_rect};
 use crate::{Code, Context, Error, Result};
 
 /// An image.
 #[derive(Debug)]
 pub struct Image {
+    /// With the pitches that the application has given, or none.
     layout: ImageLayout,
+    /// With the pitches in memory.
+    memory: ImageLayout,
     data: Arc<Buffer>,
 }
 
@@ -35,30 +44,71 @@ impl Image {
         layout: ImageLayout,
         host: Option<HostMemory>,
     ) -> Result<Arc<Self>> {
-        check_supported(layout.format)?;
-        let data =
-            Buffer::new(context, flags, layout.size() as u64, host).map_err(|error| match error.code {
-                Code::InvalidBufferSize => Error { code: Code::MemObjectAllocationFailure, ..error },
-                _ => error,
-            })?;
-        Ok(Arc::new(Self { layout, data }))
+        check_supported(&layout, !flags.contains(MemoryFlags::READ_ONLY))?;
+        let memory = layout.in_memory();
+        let size = memory.size() as u64;
+        let data = if memory == layout {
+            Buffer::new(context, flags, size, host)
+        } else {
+            Buffer::converted(context, flags, size, host, |from, to| {
+                let region = bytes(&layout, layout.extent());
+                copy_rect(from, rect(&layout, [0; 3]), to, rect(&memory, [0; 3]), region);
+            })
+        };
+        let data = data.map_err(|error| match error.code {
+            Code::InvalidBufferSize => Error { code: Code::MemObjectAllocationFailure, ..error },
+            _ => error,
+        })?;
+        Ok(Arc::new(Self { layout, memory, data }))
     }
 
-    /// An image on the bytes of a buffer or another image. `INVALID_VALUE` for flags that allow what those of
+    /// An image on the bytes of a buffer. `INVALID_VALUE` for flags that allow what those of
     /// the buffer do not, `IMAGE_FORMAT_NOT_SUPPORTED`, `INVALID_IMAGE_SIZE` when the buffer is too small.
     pub fn of_buffer(buffer: &Arc<Buffer>, flags: MemoryFlags, layout: ImageLayout) -> Result<Arc<Self>> {
-        check_supported(layout.format)?;
+        check_supported(&layout, false)?;
         let size = layout.size() as u64;
         if size > buffer.size() {
             let reason = format!("the image has {size} bytes, the buffer {}", buffer.size());
             return Err(Error::new(Code::InvalidImageSize, reason));
         }
-        Ok(Arc::new(Self { layout, data: buffer.view(flags, size)? }))
+        Ok(Arc::new(Self { layout, memory: layout, data: buffer.view(flags, size)? }))
     }
 
-    /// Size, format and pitches.
+    /// An image of another format on the bytes of this one. `INVALID_VALUE` for flags that allow what those of
+    /// this one do not, `IMAGE_FORMAT_NOT_SUPPORTED`.
+    pub fn view(&self, flags: MemoryFlags, format: ImageFormat) -> Result<Arc<Self>> {
+        let of = |layout: ImageLayout| ImageLayout { format, ..layout };
+        let (layout, memory) = (of(self.layout), of(self.memory));
+        check_supported(&layout, false)?;
+        Ok(Arc::new(Self { layout, memory, data: self.data.view(flags, self.data.size())? }))
+    }
+
+    /// Size, format and the pitches that the application has given; without gaps if it has given none.
     pub fn layout(&self) -> &ImageLayout {
         &self.layout
+    }
+
+    /// Size, format and the pitches in memory.
+    pub(crate) fn memory(&self) -> &ImageLayout {
+        &self.memory
+    }
+
+    /// The layout of what is mapped: that of the application's memory where regions are copied to it.
+    pub fn mapped_layout(&self) -> &ImageLayout {
+        if self.data.shadow().is_some() { &self.layout } else { &self.memory }
+    }
+
+    /// A property that kernels ask for.
+    pub(crate) fn property(&self, property: ImageProperty) -> u32 {
+        let ImageLayout { width, height, depth, layers, format, .. } = self.layout;
+        match property {
+            ImageProperty::Width => width as u32,
+            ImageProperty::Height => height.max(1) as u32,
+            ImageProperty::Depth => depth.max(1) as u32,
+            ImageProperty::ArraySize => layers.max(1) as u32,
+            ImageProperty::ChannelType => format.ty as u32,
+            ImageProperty::ChannelOrder => format.order as u32,
+        }
     }
 
     /// Its texels.
@@ -82,13 +132,17 @@ impl Image {
 
     /// A region of texels in bytes, rows and slices.
     pub fn bytes(&self, region: [usize; 3]) -> [usize; 3] {
-        [region[0] * self.layout.format.texel(), region[1], region[2]]
+        bytes(&self.layout, region)
     }
 
     /// The rectangle in the image's bytes that begins at a texel.
     pub(crate) fn rect(&self, origin: [usize; 3]) -> BufferRect {
-        let [row_pitch, slice_pitch] = self.layout.steps();
-        BufferRect { origin: self.bytes(origin), row_pitch, slice_pitch }
+        rect(&self.memory, origin)
+    }
+
+    /// The same in what is mapped.
+    pub(crate) fn mapped_rect(&self, origin: [usize; 3]) -> BufferRect {
+        rect(self.mapped_layout(), origin)
     }
 
     /// The rectangle of a region of the image in the application's memory; pitches of 0 mean no gaps.
@@ -123,8 +177,21 @@ impl Image {
     }
 }
 
-fn check_supported(format: ImageFormat) -> Result<()> {
-    if format.is_supported() {
+/// A region of texels in bytes, rows and slices.
+fn bytes(layout: &ImageLayout, region: [usize; 3]) -> [usize; 3] {
+    [region[0] * layout.format.texel(), region[1], region[2]]
+}
+
+/// The rectangle that begins at a texel.
+fn rect(layout: &ImageLayout, origin: [usize; 3]) -> BufferRect {
+    let [row_pitch, slice_pitch] = layout.steps();
+    BufferRect { origin: bytes(layout, origin), row_pitch, slice_pitch }
+}
+
+/// `written`: kernels may write the image.
+fn check_supported(layout: &ImageLayout, written: bool) -> Result<()> {
+    let ImageLayout { kind, format, .. } = *layout;
+    if ImageFormat::supported(kind, written).any(|supported| supported == format) {
         Ok(())
     } else {
         Err(Error::new(Code::ImageFormatNotSupported, format!("{format:?}")))

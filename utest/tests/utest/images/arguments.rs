@@ -14,7 +14,7 @@ use opencl_sys::{
 };
 use opencl3::memory::ClMem;
 
-use super::image::{Image, RGBA, descriptor};
+use super::image::{Image, RGBA, TEXEL, descriptor};
 use crate::information::{ask, expect, number, text};
 use crate::memory::same;
 
@@ -87,7 +87,7 @@ pub fn refused() -> Outcome {
     let line = Image::new(CL_MEM_OBJECT_IMAGE1D, [8, 1, 1])?;
     let given = descriptor(CL_MEM_OBJECT_IMAGE2D, [8, 4, 1]);
     let written = Image::create(CL_MEM_WRITE_ONLY, &RGBA, &given, null_mut())?;
-    let written = Image { handle: written, sides: [8, 4, 1] };
+    let written = Image { handle: written, sides: [8, 4, 1], texel: TEXEL };
     let buffer = gpu.buffer(&[0i32; 16])?;
     let memory = buffer.memory().get();
     expect(set_handle(handle, 0, memory)?, CL_INVALID_MEM_OBJECT, "a buffer for an image")?;

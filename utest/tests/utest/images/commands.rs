@@ -14,7 +14,7 @@ use opencl_sys::{
 };
 use opencl3::memory::ClMem;
 
-use super::image::{Image, RGBA, descriptor};
+use super::image::{Image, RGBA, TEXEL, descriptor};
 use crate::information::expect;
 
 /// Regions that are not in an image of 16 x 8 texels.
@@ -236,7 +236,7 @@ pub fn copy() -> Outcome {
     let format = cl_image_format { image_channel_data_type: CL_UNSIGNED_INT8, ..RGBA };
     let given = descriptor(CL_MEM_OBJECT_IMAGE2D, [16, 8, 1]);
     let handle = Image::create(CL_MEM_READ_WRITE, &format, &given, null_mut())?;
-    let numbers = Image { handle, sides: [16, 8, 1] };
+    let numbers = Image { handle, sides: [16, 8, 1], texel: TEXEL };
     let mismatch = code(flat, numbers.handle, [&zero, &zero], &one);
     expect(mismatch, CL_IMAGE_FORMAT_MISMATCH, "images of different formats")?;
     // Buffers.
@@ -360,7 +360,7 @@ pub fn host_access() -> Outcome {
     ] {
         let given = descriptor(CL_MEM_OBJECT_IMAGE2D, [16, 8, 1]);
         let handle = Image::create(CL_MEM_READ_WRITE | flag, &RGBA, &given, null_mut())?;
-        let image = Image { handle, sides: [16, 8, 1] };
+        let image = Image { handle, sides: [16, 8, 1], texel: TEXEL };
         let codes = Transfer { image: image.handle, ..Transfer::good(&images) }.codes()?;
         if codes != expected {
             return Err(format!("flag {flag:#x}: {codes:?}, expected {expected:?}"));

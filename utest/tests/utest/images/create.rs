@@ -100,7 +100,7 @@ const FORMATS: &[(u32, u32, u64)] = &[
     (CL_BGRA, CL_UNORM_INT8, 4),
 ];
 
-fn formats_of(flags: cl_mem_flags, kind: u32) -> Result<Vec<cl_image_format>, String> {
+pub fn formats_of(flags: cl_mem_flags, kind: u32) -> Result<Vec<cl_image_format>, String> {
     let (api, context) = (api()?, Gpu::get()?.context.get());
     let mut count = 0;
     // SAFETY: no room is given, then as much as was asked for.
@@ -138,7 +138,7 @@ pub fn formats() -> Outcome {
     for format in formats_of(CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D)? {
         let handle = Image::create(CL_MEM_READ_WRITE, &format, &wanted, null_mut())
             .map_err(|error| format!("{format:x?}: {error}"))?;
-        let image = Image { handle, sides: [8, 4, 1] };
+        let image = Image { handle, sides: [8, 4, 1], texel: TEXEL };
         let size = number(&ask!(clGetImageInfo, handle), CL_IMAGE_ELEMENT_SIZE)?;
         let key = (format.image_channel_order, format.image_channel_data_type);
         if FORMATS.iter().any(|(order, ty, texel)| key == (*order, *ty) && size != *texel) {
@@ -344,7 +344,7 @@ pub fn host_pointers() -> Outcome {
             let mut host = pattern(slice * sides[1].max(sides[2]));
             let handle = Image::create(CL_MEM_READ_WRITE | flag, &RGBA, &given, host.as_mut_ptr().cast())
                 .map_err(|error| format!("kind {kind:#x}: {error}"))?;
-            let image = Image { handle, sides };
+            let image = Image { handle, sides, texel: TEXEL };
             let ask = ask!(clGetImageInfo, handle);
             let pitches = (number(&ask, CL_IMAGE_ROW_PITCH)?, number(&ask, CL_IMAGE_SLICE_PITCH)?);
             if pitches != (row as u64, given.image_slice_pitch as u64) {
@@ -388,7 +388,7 @@ pub fn of_buffer() -> Outcome {
         }
         let handle = Image::create(0, &RGBA, &given, null_mut())
             .map_err(|error| format!("kind {kind:#x}: {error}"))?;
-        let image = Image { handle, sides };
+        let image = Image { handle, sides, texel: TEXEL };
         image.expect(&data[..image.bytes()])?;
         let inverted: Vec<u8> = data.iter().map(|byte| !*byte).collect();
         image.write_all(&inverted[..image.bytes()])?;

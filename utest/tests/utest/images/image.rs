@@ -83,13 +83,15 @@ pub struct Image {
     pub handle: cl_mem,
     /// As commands count them.
     pub sides: [usize; 3],
+    /// Bytes of a texel.
+    pub texel: usize,
 }
 
 impl Image {
     /// An image of [`RGBA`].
     pub fn new(kind: cl_mem_object_type, wanted: [usize; 3]) -> Result<Self, String> {
         let handle = Self::create(CL_MEM_READ_WRITE, &RGBA, &descriptor(kind, wanted), null_mut())?;
-        Ok(Self { handle, sides: sides(kind, wanted) })
+        Ok(Self { handle, sides: sides(kind, wanted), texel: TEXEL })
     }
 
     /// A handle, which is the caller's to release.
@@ -106,13 +108,13 @@ impl Image {
 
     /// Bytes of all texels.
     pub fn bytes(&self) -> usize {
-        self.sides.iter().product::<usize>() * TEXEL
+        self.sides.iter().product::<usize>() * self.texel
     }
 
     /// Overwrites a region with texels one after the other.
     pub fn write(&self, origin: [usize; 3], region: [usize; 3], data: &[u8]) -> Outcome {
         let (api, queue) = (api()?, Gpu::get()?.queue()?);
-        assert_eq!(data.len(), region.iter().product::<usize>() * TEXEL, "the test's data");
+        assert_eq!(data.len(), region.iter().product::<usize>() * self.texel, "the test's data");
         // SAFETY: blocking, and the data have the size of the region.
         let code = unsafe {
             (api.clEnqueueWriteImage)(

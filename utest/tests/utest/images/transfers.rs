@@ -255,7 +255,7 @@ fn filled(colors: Vec<Filled>) -> Outcome {
         let handle =
             Image::create(CL_MEM_READ_WRITE, &format, &descriptor(CL_MEM_OBJECT_IMAGE2D, size), null_mut())?;
         // Only to be released.
-        let image = Image { handle, sides: size };
+        let image = Image { handle, sides: size, texel: TEXEL };
         let mut data = vec![0x11u8; size.iter().product::<usize>() * texel.len()];
         let (origin, region, zero) = ([2usize, 1, 0], [4usize, 3, 1], [0usize; 3]);
         // SAFETY: blocking where memory is the host's, and that has the size of the image.
@@ -418,7 +418,7 @@ pub fn map_host_pointer() -> Outcome {
     // SAFETY: four bytes from the beginning on there are six rows, for longer than the image lives.
     let pointer = unsafe { host.as_mut_ptr().add(4) };
     let handle = Image::create(CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, &RGBA, &wanted, pointer.cast())?;
-    let image = Image { handle, sides: size };
+    let image = Image { handle, sides: size, texel: TEXEL };
     let mut texels = vec![0; image.bytes()];
     copy_texels((&host[4..], [0; 3], [row, 0]), (&mut texels, [0; 3], dense(size)), size);
     image.expect(&texels)?;

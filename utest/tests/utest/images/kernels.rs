@@ -1,0 +1,489 @@
+//! Kernels that read and write images, compared with [`super::reference`].
+
+#![allow(non_upper_case_globals, reason = "the API's names in patterns")]
+
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+use gencl_utest::raw::api;
+use gencl_utest::{Arg, Gpu, Launch, Outcome, Program, Random};
+use opencl_sys::{
+    CL_ADDRESS_CLAMP, CL_ADDRESS_CLAMP_TO_EDGE, CL_ADDRESS_MIRRORED_REPEAT, CL_ADDRESS_NONE,
+    CL_ADDRESS_REPEAT, CL_BGRA, CL_FILTER_LINEAR, CL_FILTER_NEAREST, CL_FLOAT, CL_HALF_FLOAT, CL_INTENSITY,
+    CL_LUMINANCE, CL_MEM_OBJECT_IMAGE1D, CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE1D_BUFFER,
+    CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE2D_ARRAY, CL_MEM_OBJECT_IMAGE3D, CL_MEM_READ_ONLY,
+    CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR, CL_R, CL_RG, CL_RGBA, CL_SIGNED_INT16, CL_SNORM_INT8,
+    CL_SNORM_INT16, CL_SUCCESS, CL_UNORM_INT8, CL_UNSIGNED_INT32, CL_sBGRA, CL_sRGBA, cl_image_format,
+    cl_mem_flags, cl_sampler,
+};
+use opencl3::memory::ClMem;
+
+use super::create::formats_of;
+use super::image::{Image, descriptor, sides};
+use super::reference::{Access, Reference, Sampler, Texel, decode, is_normalized, texel_bytes};
+use crate::information::expect;
+use crate::memory::same;
+
+/// A kind of images.
+#[derive(Clone, Copy, Debug)]
+struct Kind {
+    object: u32,
+    /// Build options of `utest/kernels/images.cl`.
+    options: &'static str,
+    dimensions: usize,
+    array: bool,
+    depth: bool,
+}
+
+const fn kind(object: u32, options: &'static str, dimensions: usize, array: bool) -> Kind {
+    Kind { object, options, dimensions, array, depth: false }
+}
+
+const BUFFER: Kind =
+    kind(CL_MEM_OBJECT_IMAGE1D_BUFFER, "-DIMAGE=image1d_buffer_t -DCOORDINATES=1 -DBUFFER", 1, false);
+const PLANE: Kind = kind(CL_MEM_OBJECT_IMAGE2D, "-DIMAGE=image2d_t -DCOORDINATES=2 -DHEIGHT", 2, false);
+const KINDS: &[Kind] = &[
+    PLANE,
+    kind(CL_MEM_OBJECT_IMAGE1D, "-DIMAGE=image1d_t -DCOORDINATES=1", 1, false),
+    kind(CL_MEM_OBJECT_IMAGE1D_ARRAY, "-DIMAGE=image1d_array_t -DCOORDINATES=2 -DLAYERS", 1, true),
+    BUFFER,
+    kind(CL_MEM_OBJECT_IMAGE2D_ARRAY, "-DIMAGE=image2d_array_t -DCOORDINATES=4 -DHEIGHT -DLAYERS", 2, true),
+    kind(CL_MEM_OBJECT_IMAGE3D, "-DIMAGE=image3d_t -DCOORDINATES=4 -DHEIGHT -DSLICES", 3, false),
+    Kind {
+        depth: true,
+        ..kind(CL_MEM_OBJECT_IMAGE2D, "-DIMAGE=image2d_depth_t -DCOORDINATES=2 -DHEIGHT -DDEPTH", 2, false)
+    },
+    Kind {
+        depth: true,
+        ..kind(
+            CL_MEM_OBJECT_IMAGE2D_ARRAY,
+            "-DIMAGE=image2d_array_depth_t -DCOORDINATES=4 -DHEIGHT -DLAYERS -DDEPTH",
+            2,
+            true,
+        )
+    },
+];
+
+/// Texels of the images under test, fewer for kinds that have fewer sides.
+const SIDES: [usize; 3] = [13, 5, 3];
+
+impl Kind {
+    fn sides(self) -> [usize; 3] {
+        sides(self.object, SIDES)
+    }
+
+    /// Formats of the kind, without those that are for the other kernel type.
+    fn formats(self, flags: cl_mem_flags) -> Result<Vec<cl_image_format>, String> {
+        let mut formats = formats_of(flags, self.object)?;
+        formats.retain(|format| (format.image_channel_order == opencl_sys::CL_DEPTH) == self.depth);
+        if formats.is_empty() { Err(format!("{self:?} has no formats")) } else { Ok(formats) }
+    }
+
+    fn program(self) -> Result<Program, String> {
+        let program = Gpu::get()?.build_with("images", None, &format!("{} -cl-std=CL1.2", self.options));
+        program.map_err(|error| format!("{self:?}: {error}"))
+    }
+
+    fn image(self, flags: cl_mem_flags, format: &cl_image_format) -> Result<Made, String> {
+        let mut wanted = descriptor(self.object, SIDES);
+        let bytes = self.sides().iter().product::<usize>() * texel_bytes(format);
+        let buffer = match self.object {
+            CL_MEM_OBJECT_IMAGE1D_BUFFER => Some(Gpu::get()?.empty::<u8>(bytes)?),
+            _ => None,
+        };
+        wanted.buffer = buffer.as_ref().map_or(null_mut(), |buffer| buffer.memory().get());
+        let flags = if buffer.is_some() { 0 } else { flags };
+        let handle = Image::create(flags, format, &wanted, null_mut())?;
+        let image = Image { handle, sides: self.sides(), texel: texel_bytes(format) };
+        Ok(Made { image, _buffer: buffer })
+    }
+}
+
+/// An image and the buffer that it is made of.
+struct Made {
+    image: Image,
+    _buffer: Option<gencl_utest::Buffer<u8>>,
+}
+
+/// Bytes of texels: of floats numbers from 0 to 1, of all others any but the second one that means -1.
+fn random_texels(random: &mut Random, format: &cl_image_format, count: usize) -> Vec<u8> {
+    let part = |random: &mut Random| f32::from(random.below::<u16>(65)) / 64.0;
+    let bytes = count * texel_bytes(format);
+    match format.image_channel_data_type {
+        CL_FLOAT => (0..bytes / 4).flat_map(|_| part(random).to_le_bytes()).collect(),
+        CL_HALF_FLOAT => {
+            (0..bytes / 2).flat_map(|_| half::f16::from_f32(part(random)).to_le_bytes()).collect()
+        }
+        CL_SNORM_INT8 => {
+            (0..bytes).map(|_| random.next_u32() as u8).map(|b| b | u8::from(b == 0x80)).collect()
+        }
+        CL_SNORM_INT16 => (0..bytes / 2)
+            .map(|_| random.next_u32() as u16)
+            .flat_map(|word| (word | u16::from(word == 0x8000)).to_le_bytes())
+            .collect(),
+        _ => (0..bytes).map(|_| random.next_u32() as u8).collect(),
+    }
+}
+
+fn everywhere(sides: [usize; 3]) -> Launch {
+    Launch { global: sides.to_vec(), ..Launch::default() }
+}
+
+/// Complains about the first texel that differs by more than a tolerance.
+fn check(found: &[[u32; 4]], expected: &[Option<Texel>], access: Access, tolerance: f64) -> Outcome {
+    for (index, (found, expected)) in found.iter().zip(expected).enumerate() {
+        let found = found.map(|bits| access.value(bits));
+        let Some(expected) = expected else { continue };
+        if found.iter().zip(expected).any(|(found, expected)| !((found - expected).abs() <= tolerance)) {
+            return Err(format!("texel {index}: {found:?}, expected {expected:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// How far a read without a linear filter may be off.
+fn tolerance(format: &cl_image_format) -> f64 {
+    match format.image_channel_order {
+        // Half a step of the encoded value.
+        CL_sRGBA | CL_sBGRA => 0.002,
+        // "<= 1.5 ulp"
+        _ if is_normalized(format) => 1.5 * f64::from(f32::EPSILON) / 2.0,
+        _ => 0.0,
+    }
+}
+
+/// All texels are written by a kernel.
+pub fn write() -> Outcome {
+    let gpu = Gpu::get()?;
+    let mut random = Random::new(1);
+    for kind in KINDS {
+        let program = kind.program()?;
+        for format in kind.formats(CL_MEM_READ_WRITE)? {
+            let access = Access::of(&format);
+            let made = kind.image(CL_MEM_READ_WRITE, &format)?;
+            let count = kind.sides().iter().product();
+            let texels = random_texels(&mut random, &format, count);
+            let input: Vec<[u32; 4]> = texels
+                .chunks_exact(texel_bytes(&format))
+                .map(|bytes| decode(&format, bytes).map(|value| access.bits(value)))
+                .collect();
+            let input = gpu.buffer(&input)?;
+            let args = [Arg::Memory(made.image.handle), input.arg()];
+            program.run(&format!("write_{}", access.name()), &args, &everywhere(kind.sides()))?;
+            made.image.expect(&texels).map_err(|error| format!("{kind:?} {format:x?}: {error}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// All texels are read by a kernel without a sampler.
+pub fn read() -> Outcome {
+    let gpu = Gpu::get()?;
+    let mut random = Random::new(2);
+    for kind in KINDS {
+        let program = kind.program()?;
+        for format in kind.formats(CL_MEM_READ_ONLY)? {
+            let access = Access::of(&format);
+            let made = kind.image(CL_MEM_READ_ONLY, &format)?;
+            let count = kind.sides().iter().product();
+            let texels = random_texels(&mut random, &format, count);
+            made.image.write_all(&texels)?;
+            let output = gpu.buffer(&vec![[0x77u32; 4]; count])?;
+            let args = [Arg::Memory(made.image.handle), output.arg()];
+            program.run(&format!("read_{}", access.name()), &args, &everywhere(kind.sides()))?;
+            let expected: Vec<_> = texels
+                .chunks_exact(texel_bytes(&format))
+                .map(|bytes| Some(in_registers(*kind, decode(&format, bytes))))
+                .collect();
+            check(&output.read()?, &expected, access, tolerance(&format))
+                .map_err(|error| format!("{kind:?} {format:x?}: {error}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// What the kernels return for a texel: of a depth image only the depth.
+fn in_registers(kind: Kind, texel: Texel) -> Texel {
+    if kind.depth { [texel[0], 0.0, 0.0, 1.0] } else { texel }
+}
+
+/// A sampler that is released when it is dropped.
+struct OwnSampler(cl_sampler);
+
+impl OwnSampler {
+    fn new(Sampler { normalized, addressing, linear }: Sampler) -> Result<Self, String> {
+        let (api, context, mut code) = (api()?, Gpu::get()?.context.get(), 1);
+        let filter = if linear { CL_FILTER_LINEAR } else { CL_FILTER_NEAREST };
+        // SAFETY: a live context.
+        let sampler =
+            unsafe { (api.clCreateSampler)(context, normalized.into(), addressing, filter, &mut code) };
+        expect(code, CL_SUCCESS, "clCreateSampler")?;
+        Ok(Self(sampler))
+    }
+}
+
+impl Drop for OwnSampler {
+    fn drop(&mut self) {
+        if let Ok(api) = api() {
+            // SAFETY: the sampler is the test's.
+            unsafe { (api.clReleaseSampler)(self.0) };
+        }
+    }
+}
+
+const fn format(order: u32, ty: u32) -> cl_image_format {
+    cl_image_format { image_channel_order: order, image_channel_data_type: ty }
+}
+
+/// Formats for samplers: of each class of values and of border colours one.
+const NEAREST: &[cl_image_format] = &[
+    format(CL_RGBA, CL_UNORM_INT8),
+    format(CL_RG, CL_SIGNED_INT16),
+    format(CL_RGBA, CL_UNSIGNED_INT32),
+    format(CL_R, CL_FLOAT),
+    format(CL_INTENSITY, CL_UNORM_INT8),
+    format(CL_LUMINANCE, CL_HALF_FLOAT),
+];
+const LINEAR: &[cl_image_format] = &[
+    format(CL_RGBA, CL_UNORM_INT8),
+    format(CL_BGRA, CL_UNORM_INT8),
+    format(CL_RGBA, CL_HALF_FLOAT),
+    format(CL_R, CL_FLOAT),
+];
+
+fn samplers(linear: bool) -> Vec<Sampler> {
+    let sampler = |normalized, addressing| Sampler { normalized, addressing, linear };
+    let everywhere = [CL_ADDRESS_NONE, CL_ADDRESS_CLAMP_TO_EDGE, CL_ADDRESS_CLAMP];
+    let repeated = [CL_ADDRESS_REPEAT, CL_ADDRESS_MIRRORED_REPEAT].map(|mode| sampler(true, mode));
+    let all =
+        [false, true].into_iter().flat_map(|normalized| everywhere.map(|mode| sampler(normalized, mode)));
+    all.chain(repeated).collect()
+}
+
+/// Coordinates in an image and, where the sampler defines what is read there, around it.
+fn coordinates(random: &mut Random, kind: Kind, sampler: Sampler) -> [f32; 4] {
+    let sides = kind.sides();
+    let mut at = [0.0; 4];
+    for axis in 0..3 {
+        let side = if axis < kind.dimensions && sampler.normalized { 1.0 } else { sides[axis] as f32 };
+        // The linear filter also reads the neighbours.
+        let inner = if sampler.linear { side / 2.0 } else { 0.0 };
+        at[axis] = match sampler.addressing {
+            CL_ADDRESS_NONE if axis < kind.dimensions => random.float(inner, side - inner / 2.0),
+            _ => random.float(-1.5 * side, 2.5 * side),
+        };
+    }
+    at
+}
+
+fn sampled(formats: &[cl_image_format], linear: bool) -> Outcome {
+    const COUNT: usize = 160;
+    let gpu = Gpu::get()?;
+    let mut random = Random::new(3);
+    for kind in KINDS.iter().filter(|kind| kind.object != CL_MEM_OBJECT_IMAGE1D_BUFFER) {
+        let program = kind.program()?;
+        let depths = kind.formats(CL_MEM_READ_WRITE)?;
+        let formats = if kind.depth { &depths } else { formats };
+        for format in formats {
+            let access = Access::of(format);
+            let made = kind.image(CL_MEM_READ_ONLY, format)?;
+            let texels = random_texels(&mut random, format, kind.sides().iter().product());
+            made.image.write_all(&texels)?;
+            let (sides, dimensions, array) = (kind.sides(), kind.dimensions, kind.array);
+            let reference = Reference { format: *format, sides, dimensions, array, bytes: &texels };
+            let off = if linear { dimensions as f64 / 256.0 } else { 1e-6 };
+            for sampler in samplers(linear) {
+                let own = OwnSampler::new(sampler)?;
+                let handle = (own.0 as usize).to_ne_bytes();
+                let at: Vec<_> = (0..COUNT).map(|_| coordinates(&mut random, *kind, sampler)).collect();
+                let (input, output) = (gpu.buffer(&at)?, gpu.buffer(&vec![[0x77u32; 4]; COUNT])?);
+                let args = [Arg::Memory(made.image.handle), Arg::Bytes(&handle), input.arg(), output.arg()];
+                let launch = Launch { global: vec![COUNT], ..Launch::default() };
+                program.run(&format!("sample_{}", access.name()), &args, &launch)?;
+                let expected: Vec<_> = at
+                    .iter()
+                    .map(|at| reference.sample(sampler, *at).map(|texel| in_registers(*kind, texel)))
+                    .collect();
+                let place = |error| format!("{kind:?} {format:x?} {sampler:?}: {error}");
+                check(&output.read()?, &expected, access, off).map_err(place)?;
+                if linear || sampler.normalized || sampler.addressing == CL_ADDRESS_NONE {
+                    continue;
+                }
+                let at: Vec<_> = at.iter().map(|at| at.map(|c| c as i32)).collect();
+                let input = gpu.buffer(&at)?;
+                let args = [Arg::Memory(made.image.handle), Arg::Bytes(&handle), input.arg(), output.arg()];
+                program.run(&format!("fetch_{}", access.name()), &args, &launch)?;
+                let texel = |at: &[i32; 4]| reference.sample(sampler, at.map(|c| c as f32));
+                let expected: Vec<_> =
+                    at.iter().map(|at| texel(at).map(|texel| in_registers(*kind, texel))).collect();
+                check(&output.read()?, &expected, access, off)
+                    .map_err(|error| place(format!("at integers: {error}")))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+pub fn nearest() -> Outcome {
+    sampled(NEAREST, false)
+}
+
+pub fn linear() -> Outcome {
+    sampled(LINEAR, true)
+}
+
+/// `get_image_*`
+pub fn properties() -> Outcome {
+    let gpu = Gpu::get()?;
+    for kind in KINDS {
+        let program = kind.program()?;
+        let format = *kind.formats(CL_MEM_READ_WRITE)?.last().ok_or("no formats")?;
+        let (made, other) =
+            (kind.image(CL_MEM_READ_WRITE, &format)?, kind.image(CL_MEM_READ_WRITE, &format)?);
+        let output = gpu.buffer(&[-1i32; 8])?;
+        let args = [Arg::Memory(made.image.handle), Arg::Memory(other.image.handle), output.arg()];
+        program.run("properties", &args, &Launch::linear(1, 1))?;
+        let [width, ..] = SIDES.map(|side| side as i32);
+        let [ty, order] = [format.image_channel_data_type, format.image_channel_order].map(|v| v as i32);
+        let has = |option: &str, side: usize| {
+            if kind.options.split(' ').any(|word| word == option) { SIDES[side] as i32 } else { -1 }
+        };
+        let layer_side = if kind.dimensions == 1 { 1 } else { 2 };
+        let height = has("-DHEIGHT", 1);
+        let slices = has("-DSLICES", 2);
+        let layers = has("-DLAYERS", layer_side);
+        let expected = [width, ty, order, width, height, height, slices, layers];
+        same(&output.read()?, &expected).map_err(|error| format!("{kind:?}: {error}"))?;
+    }
+    Ok(())
+}
+
+/// Divergent reads, reads in loops, images and samplers handed to functions.
+pub fn control_flow() -> Outcome {
+    const SIDES: [usize; 3] = [9, 7, 1];
+    const ITEMS: usize = 48;
+    let gpu = Gpu::get()?;
+    let format = format(CL_R, CL_UNSIGNED_INT32);
+    let image = || -> Result<Image, String> {
+        let wanted = descriptor(CL_MEM_OBJECT_IMAGE2D, SIDES);
+        let handle = Image::create(CL_MEM_READ_WRITE, &format, &wanted, null_mut())?;
+        Ok(Image { handle, sides: SIDES, texel: 4 })
+    };
+    let texels = |first: u32| (first..).take(SIDES[0] * SIDES[1]).collect::<Vec<u32>>();
+    let bytes = |texels: &[u32]| texels.iter().flat_map(|texel| texel.to_le_bytes()).collect::<Vec<u8>>();
+    let (images, values) = ([image()?, image()?], [texels(1), texels(500)]);
+    for (image, values) in images.iter().zip(&values) {
+        image.write_all(&bytes(values))?;
+    }
+    let [width, height, _] = SIDES.map(|side| side as i32);
+    let texel = |values: &[u32], x: i32, y: i32| values[(y * width + x) as usize];
+    let edge =
+        |which: usize, x: i32, y: i32| texel(&values[which], x.clamp(0, width - 1), y.clamp(0, height - 1));
+    let border = |which: usize, x: i32, y: i32| {
+        let inside = (0..width).contains(&x) && (0..height).contains(&y);
+        if inside { texel(&values[which], x, y) } else { 0 }
+    };
+    let program = gpu.build("images_flow", None)?;
+    let output = gpu.buffer(&vec![0u32; ITEMS])?;
+    let launch = Launch { global: vec![ITEMS], ..Launch::default() };
+    program.run("loops", &[Arg::Memory(images[0].handle), output.arg()], &launch)?;
+    let sum = |id| (0..id).map(|i| edge(0, i % 9 - 1, i / 9)).sum::<u32>();
+    same(&output.read()?, &(0..ITEMS as i32).map(sum).collect::<Vec<_>>())
+        .map_err(|e| format!("loops: {e}"))?;
+
+    let own = OwnSampler::new(Sampler { normalized: false, addressing: CL_ADDRESS_CLAMP, linear: false })?;
+    let handle = (own.0 as usize).to_ne_bytes();
+    let [first, second] = [Arg::Memory(images[0].handle), Arg::Memory(images[1].handle)];
+    program.run("branches", &[first, second, Arg::Bytes(&handle), output.arg()], &launch)?;
+    let value = |id: i32| {
+        let (x, y) = (id - 2, id & 3);
+        match id % 3 {
+            0 => edge(0, x, y),
+            1 => border(1, x, y) + 1000,
+            _ if id & 4 != 0 => border(0, x, y) + 2000 + edge(1, y, x),
+            _ => border(0, x, y) + 2000,
+        }
+    };
+    let expected: Vec<_> = (0..ITEMS as i32).map(value).collect();
+    same(&output.read()?, &expected).map_err(|error| format!("branches: {error}"))?;
+
+    program.run("writes", &[first], &launch)?;
+    let mut expected = values[0].clone();
+    for (index, texel) in (0i32..).zip(&mut expected) {
+        let (x, y) = (index % width, index / width);
+        if x & 1 == 1 && y < x {
+            *texel = (x + 100 * y) as u32;
+        }
+    }
+    images[0].expect(&bytes(&expected)).map_err(|error| format!("writes: {error}"))
+}
+
+/// Two-dimensional images on a buffer and on memory of the application, with gaps between rows.
+pub fn of_memory() -> Outcome {
+    const ROW: usize = 80;
+    let gpu = Gpu::get()?;
+    let program = PLANE.program()?;
+    let format = format(CL_RGBA, CL_UNORM_INT8);
+    let sides = PLANE.sides();
+    let mut memory: Vec<u8> = super::image::pattern(ROW * sides[1]);
+    let buffer = gpu.buffer(&memory)?;
+    let mut wanted = descriptor(CL_MEM_OBJECT_IMAGE2D, SIDES);
+    wanted.image_row_pitch = ROW;
+    let of_host = Image::create(
+        CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
+        &format,
+        &wanted,
+        memory.as_mut_ptr().cast::<c_void>(),
+    )?;
+    wanted.buffer = buffer.memory().get();
+    let of_buffer = Image::create(0, &format, &wanted, null_mut())?;
+    let count = sides[0] * sides[1];
+    let bytes = memory.clone();
+    let expected = |index: usize| {
+        let at = index / sides[0] * ROW + index % sides[0] * 4;
+        Some(decode(&format, &bytes[at..at + 4]))
+    };
+    for (handle, what) in [(of_host, "host memory"), (of_buffer, "a buffer")] {
+        let image = Image { handle, sides, texel: 4 };
+        let output = gpu.buffer(&vec![[0u32; 4]; count])?;
+        program.run("read_f", &[Arg::Memory(image.handle), output.arg()], &everywhere(sides))?;
+        let expected: Vec<_> = (0..count).map(expected).collect();
+        check(&output.read()?, &expected, Access::Float, 1e-6).map_err(|error| format!("{what}: {error}"))?;
+        let zeros = gpu.buffer(&vec![[0u32; 4]; count])?;
+        program.run("write_f", &[Arg::Memory(image.handle), zeros.arg()], &everywhere(sides))?;
+        image.expect(&vec![0; count * 4]).map_err(|error| format!("{what}, written: {error}"))?;
+    }
+    // Gaps stay.
+    let left = buffer.read()?;
+    let gap = |at: usize| at % ROW >= 4 * sides[0];
+    let wrong = (0..left.len()).find(|at| left[*at] != if gap(*at) { bytes[*at] } else { 0 });
+    wrong.map_or(Ok(()), |at| Err(format!("byte {at} of the buffer is {}", left[at])))
+}
+
+/// Many launches that differ from the ones before them, each of which reads what the one before has written.
+pub fn many_launches() -> Outcome {
+    const SIDES: [usize; 3] = [64, 8, 1];
+    const STEPS: usize = 200;
+    let gpu = Gpu::get()?;
+    let program = gpu.build("images_flow", None)?;
+    let format = format(CL_R, CL_UNSIGNED_INT32);
+    let image = || -> Result<Image, String> {
+        let wanted = descriptor(CL_MEM_OBJECT_IMAGE2D, SIDES);
+        let handle = Image::create(CL_MEM_READ_WRITE, &format, &wanted, null_mut())?;
+        Ok(Image { handle, sides: SIDES, texel: 4 })
+    };
+    let images = [image()?, image()?];
+    let texels = |first: usize| {
+        let numbers = (0..SIDES[0] * SIDES[1]).map(|index| (first + index) as u32);
+        numbers.flat_map(u32::to_le_bytes).collect::<Vec<u8>>()
+    };
+    images[0].write_all(&texels(0))?;
+    let queue = gpu.queue()?;
+    let launch = Launch { global: SIDES[..2].to_vec(), ..Launch::default() };
+    for step in 0..STEPS {
+        let args = [step % 2, (step + 1) % 2].map(|which| Arg::Memory(images[which].handle));
+        program.enqueue(&queue, "step", &args, &launch)?;
+    }
+    queue.finish().map_err(|error| error.to_string())?;
+    images[STEPS % 2].expect(&texels(STEPS))
+}
