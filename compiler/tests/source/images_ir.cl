@@ -21,16 +21,16 @@ kernel void either(read_only image2d_t a, read_only image2d_t b, global float *o
 //     register dword %64 %65 %66
 // @0:
 //     %0 = input.push.value 7, 0
-//     %59 = input.push.image 0, width
-//     %60 = input.push.image 1, array_size
-//     %61 = input.push.image 6, depth
-//     %62 = input.push.image 4, channel_order
+//     %59 = input.push.image.width 0
+//     %60 = input.push.image.array_size 1
+//     %61 = input.push.image.depth 6
+//     %62 = input.push.image.channel_order 4
 //     %1, %2, %3, %4 = image.load.1d.u32 0, %0
 //     %5 = immediate.u32 0
 //     %6 = immediate.u32 1
 //     %7 = convert.f32.s32 %0
 //     %8 = convert.f32.s32 %6
-//     %9, %10, %11, %12 = image.sample.constant.2d.u32 1, 18, %7, %8
+//     %9, %10, %11, %12 = image.sample_constant.2d.u32 1, 18, %7, %8
 //     %13 = add.u32 %9, %1
 //     %14 = add.u32 %10, %2
 //     %15 = add.u32 %11, %3
@@ -39,7 +39,7 @@ kernel void either(read_only image2d_t a, read_only image2d_t b, global float *o
 //     %18 = immediate.f32 0x0 ; 0.0
 //     %19 = immediate.f32 0x40000000 ; 2.0
 //     %20 = immediate.f32 0x40400000 ; 3.0
-//     %21, %22, %23, %24 = image.sample.constant.3d.u32 2, 18, %17, %19, %20
+//     %21, %22, %23, %24 = image.sample_constant.3d.u32 2, 18, %17, %19, %20
 //     %25 = add.u32 %13, %21
 //     %26 = add.u32 %14, %22
 //     %27 = add.u32 %15, %23
@@ -47,7 +47,7 @@ kernel void either(read_only image2d_t a, read_only image2d_t b, global float *o
 //     %29 = convert.f32.s32 %0
 //     %30 = convert.f32.s32 %0
 //     %31 = convert.f32.s32 %0
-//     %32, %33, %34, %35 = image.sample.constant.3d.u32 3, 18, %29, %30, %31
+//     %32, %33, %34, %35 = image.sample_constant.3d.u32 3, 18, %29, %30, %31
 //     %36 = add.u32 %25, %32
 //     %37 = add.u32 %26, %33
 //     %38 = add.u32 %27, %34
@@ -59,7 +59,7 @@ kernel void either(read_only image2d_t a, read_only image2d_t b, global float *o
 //     %47 = add.u32 %39, %43
 //     %48 = convert.f32.s32 %0
 //     %49 = convert.f32.s32 %5
-//     %50, %51, %52, %53 = image.sample.constant.2d.f32 5, 18, %48, %48
+//     %50, %51, %52, %53 = image.sample_constant.2d.f32 5, 18, %48, %48
 //     %54 = convert.u32.f32 %50
 //     %55 = add.u32 %44, %54
 //     %56 = add.u32 %45, %54
@@ -88,14 +88,14 @@ kernel void either(read_only image2d_t a, read_only image2d_t b, global float *o
 //     %14 = immediate.f32 0x0 ; 0.0
 //     branch %10, @1, @2
 // @1:
-//     %15, %16, %17, %18 = image.sample.constant.2d.f32 0, 18, %12, %12
+//     %15, %16, %17, %18 = image.sample_constant.2d.f32 0, 18, %12, %12
 //     %4 = mov.u32 %15
 //     %5 = mov.u32 %16
 //     %6 = mov.u32 %17
 //     %7 = mov.u32 %18
 //     jump @3
 // @2:
-//     %19, %20, %21, %22 = image.sample.constant.2d.f32 1, 18, %12, %12
+//     %19, %20, %21, %22 = image.sample_constant.2d.f32 1, 18, %12, %12
 //     %4 = mov.u32 %19
 //     %5 = mov.u32 %20
 //     %6 = mov.u32 %21
