@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use std::time::Instant;
 
 use gencl_eu::device::Device;
-use gencl_eu::dispatch::{Bases, CancelFlag, GroupStatistics, Launch, Rounding};
+use gencl_eu::dispatch::{Bases, CancelFlag, GroupStatistics, Launch, Rounding, Used};
 use gencl_eu::memory::{AddressSpace, Object};
 use gencl_eu::{Kernel, Worker, run_group};
 use gencl_isa::{Generation, parse_program};
@@ -141,6 +141,7 @@ fn launch() -> Launch {
         bases: Bases::default(),
         binding_table: 0,
         samplers: 0,
+        used: Used::default(),
         alternate_float: false,
         rounding: Rounding::NearestEven,
         single_program_flow: false,
