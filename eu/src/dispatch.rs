@@ -57,6 +57,15 @@ pub struct Bases {
     pub bindless: u64,
 }
 
+/// Numbers of states that a kernel uses; `None` where they are not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Used {
+    /// Entries of the binding table.
+    pub surfaces: Option<u32>,
+    /// Sampler states.
+    pub samplers: Option<u32>,
+}
+
 /// A kernel launch: the parameters of GPGPU_WALKER and of the state that it uses.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Launch {
@@ -95,6 +104,9 @@ pub struct Launch {
     pub binding_table: u32,
     /// Sampler states, relative to the Dynamic State Base Address, a multiple of 32.
     pub samplers: u32,
+    /// How many entries of the binding table and sampler states the kernel uses at most, as far as the
+    /// interface descriptor says it.
+    pub used: Used,
     /// Alternative floating-point mode (no NaNs and infinities) instead of IEEE-754.
     pub alternate_float: bool,
     /// Rounding mode that `cr0` starts with.

@@ -434,3 +434,46 @@ send(8) g30<1>UD g20<8,8,1>UD 0x02438001 sampler MsgDesc: mlen 1 rlen 4 { align1
 ; set g20 UD: 0*8
 send(8) g30<1>UD g20<8,8,1>UD 0x024150fe dp data 1 MsgDesc: mlen 1 rlen 4 { align1 1Q };
 ; fault: typed access through binding table index 254
+---
+; # Entries of a buffer may overlap: four dwords at any byte.
+; simd 8
+; surface 1: BUFFER R32G32B32A32_UINT 32 pitch 1 at 10000
+; set 10000 UD: 1 2 3 4 5 6 7 8 9 10 11 12
+; set g20 UD: 0 4 8 12 16 20 31 32
+send(8) g30<1>UD g20<8,8,1>UD 0x02427001 sampler MsgDesc: mlen 1 rlen 4 { align1 1Q };
+; is g30 UD: 1 2 3 4 5 6 0x00000800 0
+; is g33 UD: 4 5 6 7 8 9 0x00000b00 1
+---
+; # Not for typed messages.
+; simd 8
+; surface 1: BUFFER R32_UINT 8 pitch 2 at 10000
+; set g20 UD: 0*8
+send(8) g30<1>UD g20<8,8,1>UD 0x02415001 dp data 1 MsgDesc: mlen 1 rlen 4 { align1 1Q };
+; fault: a typed message, and pitch 2 is not whole texels of 4 bytes
+---
+; # More surfaces than the interface descriptor has.
+; simd 8
+; used 1 4
+; surface 1: 1D R8_UNORM 4 pitch 4 at 10000
+; sampler 0: nearest clamp
+; set g20 F: 0*8
+send(8) g30<1>UD g20<8,8,1>UD 0x02438001 sampler MsgDesc: mlen 1 rlen 4 { align1 1Q };
+; fault: surface 1, of 1 that the interface descriptor has
+---
+; # More samplers.
+; simd 8
+; used 2 4
+; surface 1: 1D R8_UNORM 4 pitch 4 at 10000
+; sampler 0: nearest clamp
+; set g20 F: 0*8
+send(8) g30<1>UD g20<8,8,1>UD 0x02438401 sampler MsgDesc: mlen 1 rlen 4 { align1 1Q };
+; fault: sampler 4, of 4 that the interface descriptor has
+---
+; # Slices that overlap.
+; simd 8
+; surface 1: 2D R8_UINT 4x8x2 array pitch 4 qpitch 4 at 10000
+; set g20 UD: 0*8
+; set g21 UD: 0*8
+; set g22 UD: 0*8
+send(8) g30<1>UD g20<8,8,1>UD 0x06415001 dp data 1 MsgDesc: mlen 3 rlen 4 { align1 1Q };
+; fault: QPitch 4 is less than a slice of 8

@@ -11,6 +11,7 @@
 //! | `; simd N`, `; mask BITS`, `; threads N`, `; local BYTES`, `; scratch BYTES`, `; cr0 BITS` | the launch |
 //! | `; lenient` | strict mode off |
 //! | `; device NAME` | the device, `skl` without it |
+//! | `; used SURFACES SAMPLERS` | how many of them the interface descriptor says |
 //! | `; surface INDEX: ...`, `; sampler INDEX: ...` | states, see `state.rs` |
 //!
 //! A PLACE is `gN`, `gN.ELEMENT`, `fN`, `accN`, `aN`, or a memory address in hexadecimal. VALUES are numbers,
@@ -25,7 +26,7 @@ use super::super::run::Worker;
 use super::super::{Kernel, run};
 use super::state::States;
 use crate::device::Device;
-use crate::dispatch::{CancelFlag, Launch, Rounding, Scratch};
+use crate::dispatch::{CancelFlag, Launch, Rounding, Scratch, Used};
 use crate::fault::Fault;
 use crate::memory::{AddressSpace, Cursor, Object, PAGE_SIZE};
 
@@ -49,6 +50,7 @@ pub struct Script {
     lenient: bool,
     device: Option<String>,
     states: States,
+    used: Used,
 }
 
 #[derive(Debug)]
@@ -150,6 +152,10 @@ impl Script {
                 "scratch" => script.scratch = number(rest),
                 "cr0" => script.cr0 = number(rest),
                 "lenient" => script.lenient = true,
+                "used" => {
+                    let (surfaces, samplers) = rest.split_once(' ').unwrap();
+                    script.used = Used { surfaces: Some(number(surfaces)), samplers: Some(number(samplers)) };
+                }
                 "device" => script.device = Some(rest.to_owned()),
                 "surface" => script.states.surface(rest),
                 "sampler" => script.states.sampler(rest),
@@ -185,6 +191,7 @@ impl Script {
                 code: self.scratch.trailing_zeros() - 10,
                 slots: 16,
             }),
+            used: self.used,
             ..Launch::default()
         }
     }

@@ -21,6 +21,12 @@ const INDIRECT_BUFFER: u32 = 0x90ee;
 const DYNAMIC_COPY: u32 = 0x88ea;
 const MAP_READ: u32 = 1;
 const ALL_BARRIERS: u32 = u32::MAX;
+const TEXTURE_2D: u32 = 0x0de1;
+const MIN_FILTER: u32 = 0x2801;
+const MAG_FILTER: u32 = 0x2800;
+const NEAREST: i32 = 0x2600;
+const LINEAR: i32 = 0x2601;
+const READ_WRITE: u32 = 0x88ba;
 const RENDERER: u32 = 0x1f01;
 const VERSION: u32 = 0x1f02;
 
@@ -124,6 +130,12 @@ functions! { Gl:
     map_buffer = c"glMapBufferRange" (u32, isize, isize, u32) -> *const c_void;
     unmap_buffer = c"glUnmapBuffer" (u32) -> u8;
     memory_barrier = c"glMemoryBarrier" (u32);
+    gen_textures = c"glGenTextures" (i32, *mut u32);
+    bind_texture = c"glBindTexture" (u32, u32);
+    storage_2d = c"glTexStorage2D" (u32, i32, u32, i32, i32);
+    storage_3d = c"glTexStorage3D" (u32, i32, u32, i32, i32, i32);
+    texture_parameter = c"glTexParameteri" (u32, u32, i32);
+    bind_image = c"glBindImageTexture" (u32, u32, i32, u8, i32, u32, u32);
     dispatch = c"glDispatchCompute" (u32, u32, u32);
     dispatch_indirect = c"glDispatchComputeIndirect" (isize);
 }
@@ -242,7 +254,13 @@ impl Context {
         }
     }
 
-    /// Contents of a storage buffer after all programs have run.
+    /// What has been written is there for what comes.
+    pub fn barrier(&self) {
+        // SAFETY: a current context.
+        unsafe { (self.gl.memory_barrier)(ALL_BARRIERS) };
+    }
+
+    /// What a storage buffer holds when all programs have run.
     pub fn read(&self, buffer: u32, count: usize) -> Vec<u32> {
         // SAFETY: a current context; the mapping is as large as the slice and there until it is unmapped.
         unsafe {
@@ -255,5 +273,50 @@ impl Context {
             assert_eq!((self.gl.get_error)(), 0, "glGetError");
             data
         }
+    }
+}
+
+/// A texture of one level, bound to the first unit.
+pub struct Texture {
+    target: u32,
+    name: u32,
+}
+
+impl Texture {
+    /// A texture that is not filtered.
+    pub fn new(context: &Context, target: u32, format: u32, [width, height, depth]: [u32; 3]) -> Texture {
+        let gl = &context.gl;
+        let [width, height, depth] = [width, height, depth].map(|side| side as i32);
+        let mut name = 0;
+        // SAFETY: a current context.
+        unsafe {
+            (gl.gen_textures)(1, &mut name);
+            (gl.bind_texture)(target, name);
+            match target {
+                TEXTURE_2D => (gl.storage_2d)(target, 1, format, width, height),
+                _ => (gl.storage_3d)(target, 1, format, width, height, depth),
+            }
+        }
+        let texture = Texture { target, name };
+        texture.filter(context, NEAREST);
+        texture
+    }
+
+    /// Its texels are weighed.
+    pub fn filter_linear(&self, context: &Context) {
+        self.filter(context, LINEAR);
+    }
+
+    fn filter(&self, context: &Context, filter: i32) {
+        for parameter in [MIN_FILTER, MAG_FILTER] {
+            // SAFETY: a current context; the texture is bound.
+            unsafe { (context.gl.texture_parameter)(self.target, parameter, filter) };
+        }
+    }
+
+    /// It is image 0 of shaders, to be read and written.
+    pub fn bind_image(&self, context: &Context, format: u32) {
+        // SAFETY: a current context.
+        unsafe { (context.gl.bind_image)(0, self.name, 0, 1, 0, READ_WRITE, format) };
     }
 }

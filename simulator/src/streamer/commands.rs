@@ -7,7 +7,7 @@ use gencl_isa::Generation;
 
 use super::command::{Command, Engines, Handler, Length, MI_MASK, RENDER_MASK};
 use super::field::{COLUMNS, Field};
-use super::{layouts, media, mi, pipe_control, registers, state};
+use super::{layouts, media, mi, pipe_control, pipeline_3d, registers, state};
 
 /// A one-dword MI command of all generations.
 const fn mi_one(name: &'static str, opcode: u32, fields: &'static [Field], run: Handler) -> Command {
@@ -36,6 +36,16 @@ const fn render(
 ) -> Command {
     let (opcode, mask, engines) = (opcode << 16, RENDER_MASK, Engines::Render);
     Command { opcode, mask, engines, ..mi(name, 0, lengths, fields, run) }
+}
+
+/// State of the 3D pipeline, on which walkers do not depend.
+const fn for_3d(
+    name: &'static str,
+    opcode: u32,
+    lengths: [Length; COLUMNS],
+    fields: &'static [Field],
+) -> Command {
+    keeping_state(render(name, opcode, lengths, fields, mi::no_effect))
 }
 
 /// As [`render`] with the longer length field of the media commands.
@@ -118,6 +128,20 @@ pub const COMMANDS: &[Command] = &[
     keeping_state(media("MEDIA_STATE_FLUSH", 0x7004, same(2), layouts::media_state_flush::FIELDS, media::state_flush)),
     keeping_state(render("GPGPU_WALKER", 0x7105, by_generation([11, 11, 15, 15]), layouts::gpgpu_walker::FIELDS, media::walker)),
     render("3DSTATE_CC_STATE_POINTERS", 0x780e, same(2), layouts::cc_state_pointers::FIELDS, state::cc_state_pointers),
+    for_3d("3DSTATE_WM_CHROMAKEY", 0x784c, by_generation([0, 0, 2, 2]), pipeline_3d::WM_CHROMAKEY),
+    Command {
+        run: pipeline_3d::wm_hz_op,
+        ..for_3d("3DSTATE_WM_HZ_OP", 0x7852, by_generation([0, 0, 5, 5]), pipeline_3d::WM_HZ_OP)
+    },
+    for_3d("3DSTATE_DRAWING_RECTANGLE", 0x7900, same(4), pipeline_3d::DRAWING_RECTANGLE),
+    for_3d("3DSTATE_POLY_STIPPLE_OFFSET", 0x7906, same(2), pipeline_3d::POLY_STIPPLE_OFFSET),
+    for_3d("3DSTATE_AA_LINE_PARAMETERS", 0x790a, same(3), pipeline_3d::AA_LINE_PARAMETERS),
+    for_3d("3DSTATE_PUSH_CONSTANT_ALLOC_VS", 0x7912, same(2), pipeline_3d::PUSH_CONSTANT_ALLOC),
+    for_3d("3DSTATE_PUSH_CONSTANT_ALLOC_HS", 0x7913, same(2), pipeline_3d::PUSH_CONSTANT_ALLOC),
+    for_3d("3DSTATE_PUSH_CONSTANT_ALLOC_DS", 0x7914, same(2), pipeline_3d::PUSH_CONSTANT_ALLOC),
+    for_3d("3DSTATE_PUSH_CONSTANT_ALLOC_GS", 0x7915, same(2), pipeline_3d::PUSH_CONSTANT_ALLOC),
+    for_3d("3DSTATE_PUSH_CONSTANT_ALLOC_PS", 0x7916, same(2), pipeline_3d::PUSH_CONSTANT_ALLOC),
+    for_3d("3DSTATE_SAMPLE_PATTERN", 0x791c, by_generation([0, 0, 9, 9]), pipeline_3d::SAMPLE_PATTERN),
     keeping_state(render("PIPE_CONTROL", 0x7a00, by_generation([5, 5, 6, 6]), layouts::pipe_control::FIELDS, pipe_control::pipe_control)),
 ];
 

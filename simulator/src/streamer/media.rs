@@ -13,7 +13,7 @@ use super::layouts::{
 use super::state::{Pipeline, Vfe};
 use super::{Streamer, traits};
 use crate::gpu::{LaunchStatistics, Prepared};
-use gencl_eu::dispatch::{GRF_SIZE, GroupStatistics, Launch, Rounding, Scratch};
+use gencl_eu::dispatch::{GRF_SIZE, GroupStatistics, Launch, Rounding, Scratch, Used};
 use gencl_eu::fault::Fault;
 use gencl_eu::memory::{Access, canonical};
 
@@ -193,6 +193,15 @@ impl<'a> Streamer<'a> {
     }
 }
 
+/// What an interface descriptor says of the states that its kernel uses (Volume 2d, INTERFACE_DESCRIPTOR_DATA): for
+/// prefetching, 0 for none. The largest number of surfaces stands for more of them, too.
+fn used(desc: Packet<'_>) -> Used {
+    Used {
+        surfaces: Some(desc.get32(descriptor::BINDING_TABLE_COUNT)).filter(|count| (1..31).contains(count)),
+        samplers: Some(4 * desc.get32(descriptor::SAMPLER_COUNT)).filter(|count| *count > 0),
+    }
+}
+
 impl Streamer<'_> {
     /// Reads state relative to the Dynamic State Base Address; replaces the contents of `data`.
     fn read_dynamic(
@@ -272,6 +281,7 @@ impl Streamer<'_> {
             bases: self.state.bases,
             binding_table: desc.address(descriptor::BINDING_TABLE) as u32,
             samplers: desc.address(descriptor::SAMPLERS) as u32,
+            used: used(desc),
             alternate_float: desc.is_set(descriptor::FLOAT_MODE),
             rounding: match desc.get(descriptor::ROUNDING) {
                 0 => Rounding::NearestEven,

@@ -15,6 +15,7 @@ mod media;
 mod mi;
 mod names;
 mod pipe_control;
+mod pipeline_3d;
 mod registers;
 mod state;
 #[cfg(test)]

@@ -83,6 +83,9 @@ const fn only(generation: Generation, kind: Kind) -> [Option<Kind>; COLUMNS] {
 /// its command parser (`gen7_render_regs`, `hsw_render_regs` in `i915_cmd_parser.c`).
 #[rustfmt::skip]
 const REGISTERS: &[Row] = &[
+    // What constant buffers of the 3D pipeline are relative to. Mesa writes it on Gen8 (`iris_init_render_context`)
+    // and on Ivy Bridge (`crocus_init_render_context`), whose command parser does not have it.
+    row("INSTPM",                     0x20c0, 1,  [Some(Kind::Privileged), None, Some(Kind::Masked), None]),
     row("CS_DEBUG_MODE2",             0x20d8, 1,  from(Gen9, Kind::Masked)),
     row("MI_PREDICATE_RESULT_2",      0x2214, 1,  from(Gen75, Kind::ReadOnly)),
     // Controls preemption; the name is ours. Intel's driver writes it (`preemption_gen8.cpp`); no source says

@@ -7,7 +7,7 @@ use std::time::Duration;
 use gencl_eu::abi::{Done, TranslationSource};
 use gencl_eu::abi::{Interpreted, Request};
 use gencl_eu::device::Device;
-use gencl_eu::dispatch::{Bases, Launch, Rounding, Scratch};
+use gencl_eu::dispatch::{Bases, Launch, Rounding, Scratch, Used};
 use gencl_eu::fault::Fault;
 use gencl_eu::memory::{AddressSpace, Cursor, Object};
 use gencl_isa::{
@@ -311,6 +311,7 @@ pub fn run(case: &Case, code: &[u8], translator: Option<&Arc<Translator>>) -> Re
         bases: Bases { general: SCRATCH, ..Bases::default() },
         binding_table: 0,
         samplers: 0,
+        used: Used::default(),
         alternate_float: false,
         rounding: Rounding::NearestEven,
         single_program_flow: false,

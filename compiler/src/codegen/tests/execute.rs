@@ -4,7 +4,7 @@
 use crate::codegen::Compiled;
 use crate::ir::interpret::{Launch, Memory, Value};
 use gencl_eu::device::Device;
-use gencl_eu::dispatch::{Bases, CancelFlag, Launch as Dispatch, Rounding, Scratch};
+use gencl_eu::dispatch::{Bases, CancelFlag, Launch as Dispatch, Rounding, Scratch, Used};
 use gencl_eu::memory::{AddressSpace, Cursor, Object, PAGE_SIZE};
 use gencl_eu::{self as eu, Worker};
 use gencl_isa::Generation;
@@ -143,6 +143,7 @@ fn dispatch(kernel: &Kernel, launch: &Launch) -> Dispatch {
         bases: Bases { surface: SURFACES, ..Bases::default() },
         binding_table: 0,
         samplers: 0,
+        used: Used::default(),
         alternate_float: false,
         rounding: Rounding::NearestEven,
         single_program_flow: false,

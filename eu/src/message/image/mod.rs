@@ -67,7 +67,19 @@ impl Call<'_, '_> {
     /// Reads the surface state of a binding table index; dwords that the generation does not have are 0.
     pub(super) fn surface_state(&mut self, index: u8) -> Result<SurfaceState, Fault> {
         let (launch, generation) = (self.context.launch, self.context.device.generation);
+        self.check_used("surface", index, launch.used.surfaces)?;
         read_surface_state(launch, generation, self.context.memory, &mut self.context.state_cursor, index)
+    }
+
+    /// Strict mode: a kernel uses no more states than its interface descriptor says. The others may be
+    /// whatever is behind them.
+    fn check_used(&self, what: &str, index: u8, used: Option<u32>) -> Result<(), Fault> {
+        match used {
+            Some(count) if self.context.strict && u32::from(index) >= count => {
+                Err(Fault::illegal(format!("{what} {index}, of {count} that the interface descriptor has")))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Reads the bytes of a texel at a GPU address.

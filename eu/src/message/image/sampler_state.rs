@@ -94,7 +94,12 @@ impl SamplerState {
 impl Call<'_, '_> {
     /// Reads the state of a sampler, from the table that the header points to, else from the launch's.
     pub(super) fn sampler_state(&mut self, index: u8) -> Result<SamplerState, Fault> {
-        let table = if self.lengths.header { self.header(3)? } else { self.context.launch.samplers } & !0x1f;
+        let launch = self.context.launch;
+        let table = if self.lengths.header { self.header(3)? } else { launch.samplers } & !0x1f;
+        // A header may name another table.
+        if table == launch.samplers {
+            self.check_used("sampler", index, launch.used.samplers)?;
+        }
         let offset = u64::from(table) + u64::from(index) * 16;
         SamplerState::decode(self.dynamic_state(offset)?)
     }

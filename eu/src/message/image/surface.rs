@@ -92,6 +92,9 @@ impl Surface {
         rules: &Rules,
         strict: bool,
     ) -> Result<Surface, Fault> {
+        if strict && *state == [0; SURFACE_STATE_DWORDS] {
+            return Err(Fault::illegal("a surface state that was never set: all bits are 0"));
+        }
         let number = bits(state, 18, 27);
         let (width, height, depth) = (bits(state, 64, 77), bits(state, 80, 93), bits(state, 117, 127));
         let array = bits(state, 28, 28) != 0;
@@ -157,14 +160,13 @@ impl Surface {
         Ok(surface)
     }
 
-    /// Checks restrictions of the manual.
+    /// Restrictions of the manual. Entries of buffers may overlap: Mesa loads four dwords at any byte
+    /// (`iris_upload_ubo_ssbo_surf_state`).
     fn check(&self) -> Result<(), Fault> {
         let bytes = self.format.bytes() as u64;
         if self.ty == SurfaceType::Buffer {
-            if self.tiling != Tiling::Linear || self.pitch < bytes {
-                return Err(Fault::illegal(
-                    "a buffer surface that is tiled, or whose pitch is less than an entry",
-                ));
+            if self.tiling != Tiling::Linear {
+                return Err(Fault::illegal("a buffer surface that is tiled"));
             }
             return Ok(());
         }
@@ -185,8 +187,30 @@ impl Surface {
         if self.arrangement == Arrangement::Row && self.tiling != Tiling::Linear {
             return Err(Fault::illegal("a tiled one-dimensional surface"));
         }
+        let slice = match self.arrangement {
+            Arrangement::Row => u64::from(self.size[0]),
+            Arrangement::Plane => u64::from(self.size[1]),
+            Arrangement::Stack => 0,
+        };
+        if self.size[2] > 1 && self.qpitch < slice {
+            return Err(Fault::illegal(format!("QPitch {} is less than a slice of {slice}", self.qpitch)));
+        }
         if self.last_level > 14 || self.size.iter().any(|s| *s > 16384) {
             return Err(Fault::illegal("a surface that exceeds the maximum size"));
+        }
+        Ok(())
+    }
+
+    /// What typed messages need besides: rows of whole texels (Broadwell, Volume 2d, RENDER_SURFACE_STATE,
+    /// "Surface Pitch"). One-dimensional surfaces without rows have no pitch; Mesa leaves it at 1.
+    pub fn check_typed(&self) -> Result<(), Fault> {
+        let bytes = self.format.bytes() as u64;
+        let pitched = self.arrangement != Arrangement::Row || self.ty == SurfaceType::Buffer;
+        if pitched && self.ty != SurfaceType::Null && !self.pitch.is_multiple_of(bytes) {
+            return Err(Fault::illegal(format!(
+                "a typed message, and pitch {} is not whole texels of {bytes} bytes",
+                self.pitch
+            )));
         }
         Ok(())
     }
@@ -265,5 +289,23 @@ impl Surface {
             4.. => texel[select as usize - 4],
             _ => 0,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gencl_isa::Generation;
+
+    use super::super::rules;
+    use super::Surface;
+
+    #[test]
+    fn a_state_that_was_never_set_is_refused() {
+        for generation in Generation::ALL {
+            let Some(rules) = rules::of(generation) else { continue };
+            let fault = Surface::decode(&[0; 16], rules, true).unwrap_err();
+            assert!(fault.to_string().contains("never set"), "{fault}");
+            Surface::decode(&[0; 16], rules, false).unwrap();
+        }
     }
 }

@@ -154,6 +154,9 @@ pub fn access(call: &mut Call<'_, '_>, message: &Typed) -> Result<(), Fault> {
         let direction = if write { "write" } else { "read" };
         return Err(Fault::illegal(format!("a typed {direction} of format {}", image.format.name)));
     }
+    if call.context.strict {
+        image.check_typed()?;
+    }
     let moved = components.count_ones() as usize;
     let missing = image.format.components() & !components;
     if write && missing != 0 && call.context.strict {
