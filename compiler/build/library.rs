@@ -69,6 +69,7 @@ fn build_for(llvm: &Llvm, machine: &Machine, own: &[PathBuf]) {
             .arg("-o")
             .arg(&base)
     });
+    check_version(&base);
     rewrite(&base, machine, |line| {
         let line = line
             .replace("addrspace(4)", "addrspace(2)")
@@ -91,6 +92,18 @@ fn build_for(llvm: &Llvm, machine: &Machine, own: &[PathBuf]) {
     rewrite(&merged, machine, |line| line.replace(" weak_odr ", " linkonce_odr "));
     let text = std::fs::read_to_string(&merged).expect("just written");
     shards::write(llvm, &text, machine.bits);
+}
+
+/// Fails for the libclc of another LLVM, which other packages install in the same place: its functions have other
+/// faults than those that are replaced here.
+fn check_version(base: &Path) {
+    let text = std::fs::read_to_string(base).expect("just written");
+    let version = text.split("clang version ").nth(1).and_then(|rest| rest.split('.').next());
+    assert!(
+        version.is_none_or(|version| version == "19"),
+        "libclc is of clang {}: install libclc-19, or set GENCL_LIBCLC",
+        version.unwrap_or_default()
+    );
 }
 
 /// Compiles one of our files to LLVM IR text.
