@@ -70,7 +70,7 @@ impl Sampler {
             FilterMode::Nearest => Self::NEAREST,
             FilterMode::Linear => Self::LINEAR,
         };
-        u32::from(self.normalized) * Self::NORMALIZED | addressing | filter
+        (u32::from(self.normalized) * Self::NORMALIZED) | addressing | filter
     }
 
     /// Its context.
