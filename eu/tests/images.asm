@@ -441,8 +441,8 @@ send(8) g30<1>UD g20<8,8,1>UD 0x024150fe dp data 1 MsgDesc: mlen 1 rlen 4 { alig
 ; set 10000 UD: 1 2 3 4 5 6 7 8 9 10 11 12
 ; set g20 UD: 0 4 8 12 16 20 31 32
 send(8) g30<1>UD g20<8,8,1>UD 0x02427001 sampler MsgDesc: mlen 1 rlen 4 { align1 1Q };
-; is g30 UD: 1 2 3 4 5 6 0x00000800 0
-; is g33 UD: 4 5 6 7 8 9 0x00000b00 1
+; is g30 UD: 1 2 3 4 5 6 0x900 0
+; is g33 UD: 4 5 6 7 8 9 0xc00 0
 ---
 ; # Not for typed messages.
 ; simd 8

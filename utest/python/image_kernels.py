@@ -1,9 +1,10 @@
 """Kernels that read, sample and write images, against numpy: the OpenCL specification's own formulas.
 
-    OCL_ICD_VENDORS=/etc/OpenCL/vendors/intel.icd target/release/gencl-sim -- python3 utest/python/image_kernels.py [PART]
+    export OCL_ICD_VENDORS=/etc/OpenCL/vendors/intel.icd
+    target/release/gencl-sim --strict -- python3 utest/python/image_kernels.py [PART-OF-NAME]
 
 For drivers with images: this tests the simulated sampler and data port more than them. All kinds of images, all formats
-that the driver has, all address modes, filters and kinds of coordinates. The last line counts as those of `cargo test` do.
+that the driver has, all address modes, filters and kinds of coordinates. The last line counts as that of `cargo test` does.
 Sections: OpenCL C specification 8.2 (address modes and filters), 8.3 (conversions).
 """
 
@@ -133,14 +134,13 @@ class Kind:
         NEW_IMAGE(image, context, flags, format_.given, description, texels)
         return image
 
-    def region(self, sides):
-        return tuple(sides) + (1,) * (3 - len(sides))
-
     def read(self, image, format_, sides):
+        """Its texels, row by row: rusticl 22.3 takes the layers of an array of one dimension for rows."""
         texels = np.empty((*reversed(sides), len(format_.channels)), format_.dtype)
-        queue.finish()
-        # `cl.enqueue_copy` knows images of two and three dimensions only.
-        cl._cl._enqueue_read_image(queue, image, (0,) * 3, self.region(sides), texels, 0, 0)
+        for place in np.ndindex(texels.shape[:-2]):
+            origin = (0, *reversed(place), *[0] * (2 - len(place)))
+            # `cl.enqueue_copy` knows images of two and three dimensions only.
+            cl._cl._enqueue_read_image(queue, image, origin, (sides[0], 1, 1), texels[place], 0, 0)
         queue.finish()
         return texels
 

@@ -88,9 +88,10 @@ const ROUNDING: [Field; 6] = [
 fn put(dwords: &mut [u32], (name, first, last): Field, value: u64) {
     let width = last - first + 1;
     assert!(width == 64 || value >> width == 0, "{name} {value}");
-    for bit in (0..width).filter(|bit| value >> bit & 1 != 0) {
-        let at = first + bit;
-        dwords[(at / 32) as usize] |= 1 << (at % 32);
+    for bit in 0..width {
+        let (at, set) = (first + bit, (value >> bit & 1) as u32);
+        let dword = &mut dwords[(at / 32) as usize];
+        *dword = *dword & !(1 << (at % 32)) | set << (at % 32);
     }
 }
 

@@ -202,10 +202,11 @@ impl Surface {
     }
 
     /// What typed messages need besides: rows of whole texels (Broadwell, Volume 2d, RENDER_SURFACE_STATE,
-    /// "Surface Pitch").
+    /// "Surface Pitch"). One-dimensional surfaces without rows have no pitch; Mesa leaves it at 1.
     pub fn check_typed(&self) -> Result<(), Fault> {
         let bytes = self.format.bytes() as u64;
-        if self.shape != Shape::Null && !self.pitch.is_multiple_of(bytes) {
+        let pitched = self.arrangement != Arrangement::Row || self.shape == Shape::Buffer;
+        if pitched && self.shape != Shape::Null && !self.pitch.is_multiple_of(bytes) {
             return Err(Fault::illegal(format!(
                 "a typed message, and pitch {} is not whole texels of {bytes} bytes",
                 self.pitch
