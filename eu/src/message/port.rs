@@ -167,7 +167,7 @@ impl Call<'_, '_> {
                     return Ok(());
                 }
                 let address = base.wrapping_add(offset);
-                Ok(self.context.memory.read(&mut self.context.cursors[self.thread.ip], address, out)?)
+                Ok(self.context.memory.read(&mut self.context.caches[self.thread.ip].cursor, address, out)?)
             }
         }
     }
@@ -186,7 +186,11 @@ impl Call<'_, '_> {
                     return Ok(());
                 }
                 let address = base.wrapping_add(offset);
-                Ok(self.context.memory.write(&mut self.context.cursors[self.thread.ip], address, data)?)
+                Ok(self.context.memory.write(
+                    &mut self.context.caches[self.thread.ip].cursor,
+                    address,
+                    data,
+                )?)
             }
         }
     }
@@ -197,7 +201,7 @@ impl Call<'_, '_> {
         match region {
             MemoryRegion::Memory { base, size: end } if is_inside(offset, size, end) => {
                 let address = base.wrapping_add(offset);
-                let cursor = &mut self.context.cursors[self.thread.ip];
+                let cursor = &mut self.context.caches[self.thread.ip].cursor;
                 let memory = self.context.memory;
                 Ok(match size {
                     1 => u64::from(memory.read_u8(cursor, address)?),
@@ -223,7 +227,7 @@ impl Call<'_, '_> {
         match region {
             MemoryRegion::Memory { base, size: end } if is_inside(offset, size, end) => {
                 let address = base.wrapping_add(offset);
-                let cursor = &mut self.context.cursors[self.thread.ip];
+                let cursor = &mut self.context.caches[self.thread.ip].cursor;
                 let memory = self.context.memory;
                 match size {
                     1 => memory.write_u8(cursor, address, value as u8)?,
@@ -267,7 +271,7 @@ impl Call<'_, '_> {
         match region {
             MemoryRegion::Memory { base, size: end } if is_inside(offset, size, end) => {
                 let address = base.wrapping_add(offset);
-                let cursor = &mut self.context.cursors[self.thread.ip];
+                let cursor = &mut self.context.caches[self.thread.ip].cursor;
                 let result = if size == 8 {
                     let cell = self.context.memory.atomic_u64(cursor, address)?;
                     cell.fetch_update(SeqCst, SeqCst, &update)

@@ -93,7 +93,7 @@ impl SamplerState {
 
 impl Call<'_, '_> {
     /// Reads the state of a sampler, from the table that the header points to, else from the launch's.
-    pub(super) fn sampler_state(&mut self, index: u8) -> Result<SamplerState, Fault> {
+    pub(super) fn sampler_dwords(&mut self, index: u8) -> Result<[u32; 4], Fault> {
         let launch = self.context.launch;
         let table = if self.lengths.header { self.header(3)? } else { launch.samplers } & !0x1f;
         // A header may name another table.
@@ -101,7 +101,7 @@ impl Call<'_, '_> {
             self.check_used("sampler", index, launch.used.samplers)?;
         }
         let offset = u64::from(table) + u64::from(index) * 16;
-        SamplerState::decode(self.dynamic_state(offset)?)
+        self.dynamic_state(offset)
     }
 
     /// Reads a border colour: four floats, or integers for integer formats.

@@ -55,15 +55,15 @@ pub struct Surface {
     /// Smallest level of detail, in units of 1/256.
     pub minimum_level: u32,
     /// Shader Channel Select of each channel: 0 and 1 for constants, 4 to 7 for red to alpha.
-    select: [u32; 4],
-    tiling: Tiling,
+    pub(super) select: [u32; 4],
+    pub(super) tiling: Tiling,
     arrangement: Arrangement,
-    pitch: u64,
+    pub(super) pitch: u64,
     qpitch: u64,
-    base: u64,
+    pub(super) base: u64,
     /// X Offset and Y Offset, in texels.
-    offset: [u64; 2],
-    first_slice: u32,
+    pub(super) offset: [u64; 2],
+    pub(super) first_slice: u32,
     /// Alignment of levels, in texels.
     alignment: [u64; 2],
 }
@@ -257,7 +257,7 @@ impl Surface {
     }
 
     /// The position of the first texel of a slice of a level, in texels.
-    fn slice_origin(&self, level: u32, slice: u32) -> [u64; 2] {
+    pub(super) fn slice_origin(&self, level: u32, slice: u32) -> [u64; 2] {
         let slice = u64::from(slice);
         let aligned = |level: u32, axis: usize| {
             u64::from(minify(self.size[axis], level)).next_multiple_of(self.alignment[axis])
