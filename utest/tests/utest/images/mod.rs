@@ -40,6 +40,7 @@ pub fn cases() -> Vec<Case> {
         Case::of_gencl(OTHERS, "image_arguments_refused", arguments::refused),
         Case::new("image_kernel_write", kernels::write).needing(Need::ImageKernels),
         Case::new("image_kernel_read", kernels::read).needing(Need::ImageKernels),
+        Case::new("image_kernel_read_and_write", kernels::read_and_write),
         Case::new("image_kernel_nearest", kernels::nearest).needing(Need::ImageKernels),
         Case::new("image_kernel_linear", kernels::linear).needing(Need::ImageKernels),
         Case::new("image_kernel_properties", kernels::properties),
