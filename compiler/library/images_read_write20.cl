@@ -117,7 +117,7 @@ INTEGERS_OF(ui, uchar, ushort, uint, CLK_UNSIGNED_INT)
 #define KINDS(DO) \
     DO(image1d_t, , X, ZERO, ZERO, ONE, ONE) \
     DO(image1d_buffer_t, , X, ZERO, ZERO, ONE, ONE) \
-    DO(image1d_array_t, 2, X_OF, ZERO, Y_OF, ONE, LAYERS) \
+    DO(image1d_array_t, 2, X_OF, Y_OF, ZERO, LAYERS, ONE) \
     DO(image2d_t, 2, X_OF, Y_OF, ZERO, HEIGHT, ONE) \
     DO(image2d_array_t, 4, X_OF, Y_OF, Z_OF, HEIGHT, LAYERS) \
     DO(image3d_t, 4, X_OF, Y_OF, Z_OF, HEIGHT, DEPTH)

@@ -293,9 +293,9 @@ pub enum ImageProperty {
     ChannelOrder,
     /// Bytes of a texel.
     TexelSize,
-    /// Bytes between rows.
+    /// Bytes between rows, or layers of a one-dimensional array.
     RowPitch,
-    /// Bytes between slices or layers.
+    /// Bytes between slices, or layers of a two-dimensional array.
     SlicePitch,
 }
 

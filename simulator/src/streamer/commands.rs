@@ -7,7 +7,7 @@ use gencl_isa::Generation;
 
 use super::command::{Command, Engines, Handler, Length, MI_MASK, RENDER_MASK};
 use super::field::{COLUMNS, Field};
-use super::{layouts, media, mi, pipe_control, pipeline_3d, registers, state};
+use super::{layouts, math, media, mi, pipe_control, pipeline_3d, registers, state};
 
 /// A one-dword MI command of all generations.
 const fn mi_one(name: &'static str, opcode: u32, fields: &'static [Field], run: Handler) -> Command {
