@@ -1,6 +1,7 @@
 //! Images and samplers as objects, and the commands on images.
 
 mod arguments;
+mod blocks;
 mod commands;
 mod create;
 mod image;
@@ -47,6 +48,13 @@ pub fn cases() -> Vec<Case> {
         Case::new("image_kernel_control_flow", kernels::control_flow).needing(Need::ImageKernels),
         Case::new("image_kernel_of_memory", kernels::of_memory).needing(Need::ImageKernels),
         Case::new("image_kernel_many_launches", kernels::many_launches).needing(Need::ImageKernels),
+        Case::new("image_blocks", blocks::words),
+        Case::of_gencl(
+            "others lack cl_intel_subgroups_char",
+            "image_blocks_of_bytes",
+            blocks::bytes_and_longs,
+        ),
+        Case::new("image_blocks_media", blocks::media),
         Case::new("sampler_information", samplers::information),
         Case::of_gencl(OTHERS, "sampler_refused", samplers::refused),
         Case::new("sampler_references", samplers::references),
