@@ -146,7 +146,9 @@ fn names_intel_functions(request: &Request) -> bool {
     // A name may be put together by macros of the source or of the options. Headers are not searched.
     let arguments = request.arguments.iter().map(String::as_bytes);
     arguments.chain([request.source]).any(|text| {
-        [&b"intel_sub"[..], b"include"].iter().any(|word| text.windows(word.len()).any(|found| found == *word))
+        [&b"intel_sub"[..], b"include"]
+            .iter()
+            .any(|word| text.windows(word.len()).any(|found| found == *word))
     })
 }
 

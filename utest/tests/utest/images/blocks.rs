@@ -80,6 +80,12 @@ impl Element {
         place: impl Fn(usize, usize) -> Option<[usize; 2]>,
     ) -> Outcome {
         let gpu = Gpu::get()?;
+        // Intel's compiler refuses blocks of more elements than lanes have, and reads registers that were not written
+        // for smaller ones. Its driver gives the hardware the width of an image in texels, which counts it in dwords.
+        let foreign = gpu.foreign_platform().is_some();
+        if foreign && media.is_some_and(|[width, rows]| width * rows != LANES * count * self.bytes) {
+            return Ok(());
+        }
         let Element { suffix, ty, bytes: size, .. } = *self;
         let many = if count == 1 { String::new() } else { count.to_string() };
         let (kind, block) = match media {
@@ -94,7 +100,16 @@ impl Element {
             let texels = [pattern(ROW * ROWS), (0..ROW * ROWS).map(|_| random.next_u32() as u8).collect()];
             let [from, to] = [self.image(&texels[1])?, self.image(&texels[0])?];
             let texel = from.texel;
-            let mut at = || [random.below::<u32>(32) as i32 * 4 - 16, random.below::<u32>(30) as i32 - 4];
+            let outside = if foreign && texel != 4 { 0 } else { 4 };
+            let [columns, rows] = media.unwrap_or([LANES * size, count]);
+            let columns =
+                (ROW / 4 + 2 * outside).saturating_sub(if outside == 0 { columns.div_ceil(4) } else { 0 });
+            let rows = ROWS + 2 * outside - if outside == 0 { rows } else { 0 };
+            let first = outside as i32;
+            let mut at = || {
+                let [column, row] = [columns, rows].map(|end| random.below::<u32>(end as u32) as i32);
+                [(column - first) * 4, row - first]
+            };
             let (source, destination) = (at(), at());
             let output = gpu.buffer(&vec![0x77u8; LANES * count * size])?;
             let bytes = [source, destination].map(|at| at.map(i32::to_ne_bytes).concat());
