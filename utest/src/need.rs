@@ -34,7 +34,7 @@ pub const DOUBLE: Need = Need::Extension("cl_khr_fp64");
 const ATOM_LINE: &[&str] = &["Graphics 500 ", "Graphics 505 ", "Graphics 600 ", "Graphics 605 "];
 
 impl Need {
-    /// May a test that needs it be left out? Not on what gencl has everywhere but on Gen7 and Gen7.5, and
+    /// Whether a test that needs it may be left out. Not on what gencl has everywhere but on Gen7 and Gen7.5, and
     /// Cherryview without shared memory: there it would fail.
     pub fn is_missing(self, gpu: &Gpu) -> bool {
         let narrow = gpu.device.address_bits().is_ok_and(|bits| bits == 32);
@@ -47,7 +47,7 @@ impl Need {
         optional && !self.is_there(gpu)
     }
 
-    /// Does the device say that it has it?
+    /// Whether the device reports it.
     pub fn is_there(self, gpu: &Gpu) -> bool {
         let device = &gpu.device;
         match self {

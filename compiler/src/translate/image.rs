@@ -1,4 +1,4 @@
-//! Images and samplers: functions of `library/images20.cl`.
+//! Images and samplers: functions of `library/images20.cl` and `library/images_read_write20.cl`.
 //!
 //! Images and samplers have no registers. Once everything is inlined, an image is a kernel's argument, and a sampler
 //! is one or is made of a constant; the operation names which.
@@ -9,7 +9,7 @@ use super::Failure;
 use super::translator::{Regs, Translator};
 use crate::ir::image::CHANNELS;
 use crate::ir::names::property_from_name;
-use crate::ir::{Family, ImageAccess, ImageOp, Input, Op, Type};
+use crate::ir::{Family, ImageAccess, ImageOp, Input, Op, Space, Type};
 use crate::llvm::lower::made_of;
 use crate::llvm::view::Value;
 
@@ -21,6 +21,11 @@ impl<'m> Translator<'_, 'm> {
         let image = self.opaque_argument(arguments[0], ArgumentKind::Image)?;
         if let Some(property) = property_from_name(name) {
             return Ok(Regs::from_elem(self.image_property(image, property), 1));
+        }
+        if name == "address" {
+            let family = self.pointers.address(Space::Global).family();
+            let address = Input::Push(PushSource::Pointer { argument: image });
+            return Ok(Regs::from_elem(self.input(address, family), 1));
         }
         let unknown = || Failure::new(format!("__gencl_image_{name} is not known"));
         let (word, ty) = name.split_once('_').ok_or_else(unknown)?;

@@ -40,6 +40,7 @@ pub fn cases() -> Vec<Case> {
         Case::of_gencl(OTHERS, "image_arguments_refused", arguments::refused),
         Case::new("image_kernel_write", kernels::write),
         Case::new("image_kernel_read", kernels::read),
+        Case::new("image_kernel_read_and_write", kernels::read_and_write),
         Case::new("image_kernel_nearest", kernels::nearest),
         Case::new("image_kernel_linear", kernels::linear),
         Case::new("image_kernel_properties", kernels::properties),
