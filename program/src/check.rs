@@ -124,7 +124,8 @@ impl Kernel {
         let source = match push.source {
             PushSource::Value { argument, offset } => {
                 self.arguments.get(argument as usize).is_some_and(|argument| {
-                    argument.kind == ArgumentKind::Value && within(offset, argument.size)
+                    matches!(argument.kind, ArgumentKind::Value | ArgumentKind::Sampler)
+                        && within(offset, argument.size)
                 })
             }
             PushSource::Pointer { argument } | PushSource::LocalOffset { argument } => {

@@ -228,7 +228,7 @@ pub struct Push {
 /// [`Push::size`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum PushSource {
-    /// Bytes of a by-value argument, from `offset` on.
+    /// Bytes of a by-value argument, or of the number that a sampler has in OpenCL C, from `offset` on.
     Value {
         /// Index of the argument.
         argument: u32,

@@ -22,8 +22,6 @@ pub enum Need {
     /// Private arrays of doubles at the right places, which Intel's compiler does not have on the Atom line
     /// (docs/witness.md).
     DoubleArrays,
-    /// Kernels with images, which gencl does not run on Gen7 and Gen7.5 yet.
-    ImageKernels,
 }
 
 /// Arithmetic on half floats.
@@ -69,7 +67,6 @@ impl Need {
                 let atom = |name: String| ATOM_LINE.iter().any(|graphics| name.contains(graphics));
                 gpu.foreign_platform().is_none() || !gpu.device.name().is_ok_and(atom)
             }
-            Need::ImageKernels => device.address_bits().is_ok_and(|bits| bits == 64),
         }
     }
 
@@ -81,7 +78,6 @@ impl Need {
             Need::SubGroups => "the device lacks sub-groups".to_owned(),
             Need::Lanes(lanes) => format!("the device lacks threads of {lanes} lanes"),
             Need::DoubleArrays => "the driver puts private arrays of doubles to wrong places".to_owned(),
-            Need::ImageKernels => "kernels with images do not run on the device yet".to_owned(),
             Need::Simulator => "the device is not simulated in this process".to_owned(),
             Need::Witness => gpu.missing_witness().unwrap_or_default(),
         }

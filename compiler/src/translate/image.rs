@@ -10,8 +10,8 @@ use super::translator::{Regs, Translator};
 use crate::ir::image::CHANNELS;
 use crate::ir::names::property_from_name;
 use crate::ir::{Family, ImageAccess, ImageOp, Input, Op, Space, Type};
-use crate::llvm::prepare::MAKE_SAMPLER;
-use crate::llvm::view::{Value, ValueKind};
+use crate::llvm::lower::made_of;
+use crate::llvm::view::Value;
 
 impl<'m> Translator<'_, 'm> {
     /// A function by its name without `__gencl_image_`: `sample_f32__image2d_t`. What is behind the two underscores tells
@@ -65,15 +65,16 @@ impl<'m> Translator<'_, 'm> {
 
     /// Where a sampler comes from.
     fn sampler(&self, value: Value<'m>) -> Result<SamplerSource, Failure> {
-        let is_made = value.kind() == ValueKind::Instruction && makes_sampler(value);
-        if is_made && let Some(number) = value.call_arguments()[0].integer() {
+        if let Some(number) = made_of(value) {
             return Ok(SamplerSource::Constant(number as u32));
         }
         self.opaque_argument(value, ArgumentKind::Sampler).map(SamplerSource::Argument)
     }
-}
 
-/// Whether it is a call of clang's function that makes a sampler of a constant.
-fn makes_sampler(instruction: Value) -> bool {
-    instruction.callee().is_some_and(|callee| callee.name() == MAKE_SAMPLER)
+    /// The number of a sampler that is an argument.
+    pub fn sampler_number(&mut self, sampler: Value<'m>) -> Result<Regs, Failure> {
+        let argument = self.opaque_argument(sampler, ArgumentKind::Sampler)?;
+        let number = Input::Push(PushSource::Value { argument, offset: 0 });
+        Ok(Regs::from_elem(self.input(number, Family::Dword), 1))
+    }
 }

@@ -122,7 +122,7 @@ const LEVEL_PARTS: i64 = 256;
 /// Performs a message for all enabled channels.
 pub fn sample(call: &mut Call<'_, '_>, message: &Sample) -> Result<(), Fault> {
     let Sample { surface, sampler, kind, simd, half } = *message;
-    let rules = call.rules()?;
+    let rules = call.rules();
     if !kind.exists(rules) {
         return Err(Fault::illegal(format!("sampler message {kind:?}, which the generation does not have")));
     }
@@ -356,7 +356,7 @@ impl Sampling {
                 let address = self.image.address(level, [x, y, z]);
                 Ok(format.decode(call.read_texel(address, format.bytes())?))
             }
-            _ => Ok(format.mask(call.border_colour(state.border)?)),
+            _ => Ok(format.mask(call.border_colour(state.border, &self.image)?)),
         }
     }
 }
