@@ -77,6 +77,12 @@ impl SurfaceLayout {
     pub fn of(generation: Generation) -> &'static SurfaceLayout {
         &SURFACES[generation.column()]
     }
+
+    /// The Surface Base Address.
+    pub fn address(&self, state: &SurfaceState) -> u64 {
+        let high = if self.wide { state[self.base + 1] } else { 0 };
+        u64::from(state[self.base]) | u64::from(high) << 32
+    }
 }
 
 /// Surface types of `RENDER_SURFACE_STATE` (Volume 2d).
@@ -86,9 +92,7 @@ const SURFACE_TYPE_NULL: u32 = 7;
 /// The memory of a buffer surface.
 fn buffer(state: &SurfaceState, generation: Generation, index: u8) -> Result<MemoryRegion, Fault> {
     let (kind, dimensions, depth) = (state[0] >> 29, state[2], state[3] >> 21);
-    let layout = SurfaceLayout::of(generation);
-    let high = if layout.wide { state[layout.base + 1] } else { 0 };
-    let base = u64::from(state[layout.base]) | u64::from(high) << 32;
+    let base = SurfaceLayout::of(generation).address(state);
     match kind {
         SURFACE_TYPE_BUFFER => {
             let last = dimensions & 0x7f | (dimensions >> 16 & 0x3fff) << 7 | depth << 21;

@@ -30,9 +30,9 @@ fn get_supported_image_formats(
         .ok_or_else(|| Error::new(Code::InvalidValue, "unknown image type"))?;
     let nowhere = num_entries == 0 && !image_formats.is_null();
     refuse_if(nowhere, Code::InvalidValue, "num_entries is 0")?;
-    // No format can be both read and written by one kernel (CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS).
-    let any = context.check_images().is_ok() && !same_kernel;
-    let formats: Vec<_> = ImageFormat::supported(kind, flags & CL_MEM_READ_ONLY == 0)
+    let any = context.check_images().is_ok();
+    // One kernel reads and writes what kernels can write: it reads texels in memory.
+    let formats: Vec<_> = ImageFormat::supported(kind, same_kernel || flags & CL_MEM_READ_ONLY == 0)
         .filter(|_| any)
         .map(|format| cl_image_format {
             image_channel_order: format.order as u32,

@@ -213,7 +213,7 @@ impl LaneAccess<'_> {
             let weighted = mask::<N>(&each::<N, _>(|lane| weights[lane] > 0.0));
             weighted & self.mask & !corner_inside(taps, chosen) != 0
         });
-        if outside { source.border(state.border).ok() } else { Some([0; 4]) }
+        if outside { source.border(state.border, &self.prepared.image).ok() } else { Some([0; 4]) }
     }
 }
 

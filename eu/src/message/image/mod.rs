@@ -49,6 +49,7 @@ use crate::dispatch::Launch;
 use crate::fault::Fault;
 use crate::memory::{AddressSpace, Cursor};
 use gencl_isa::Generation;
+use surface::Surface;
 
 /// The four channels of a texel in registers: red, green, blue, alpha, each the bits of a float or an
 /// integer.
@@ -83,8 +84,8 @@ trait TexelSource {
     /// The bits of the texel at a GPU address.
     fn texel(&mut self, address: u64, size: usize) -> Result<u128, Fault>;
 
-    /// A border colour, by its offset.
-    fn border(&mut self, offset: u32) -> Result<Texel, Fault>;
+    /// The border colour at an offset, for a surface.
+    fn border(&mut self, offset: u32, image: &Surface) -> Result<Texel, Fault>;
 }
 
 /// An access to a texel.
@@ -103,7 +104,7 @@ impl TexelSource for Vec<TexelAccess> {
         Ok(0)
     }
 
-    fn border(&mut self, _: u32) -> Result<Texel, Fault> {
+    fn border(&mut self, _: u32, _: &Surface) -> Result<Texel, Fault> {
         Ok([0; 4])
     }
 }
@@ -113,8 +114,8 @@ impl TexelSource for Call<'_, '_> {
         self.read_texel(address, size)
     }
 
-    fn border(&mut self, offset: u32) -> Result<Texel, Fault> {
-        self.border_colour(offset)
+    fn border(&mut self, offset: u32, image: &Surface) -> Result<Texel, Fault> {
+        self.border_colour(offset, image)
     }
 }
 

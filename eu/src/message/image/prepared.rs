@@ -63,7 +63,7 @@ pub struct Levels {
 impl Prepared {
     fn new(key: Key, rules: &Rules) -> Result<Prepared, Fault> {
         let image = Surface::decode(&key.surface, rules, key.strict)?;
-        let sampler = key.sampler.map(SamplerState::decode).transpose()?;
+        let sampler = key.sampler.map(|state| SamplerState::decode(state, rules)).transpose()?;
         if let (Some(state), ImageOperation::Sample(kind)) = (&sampler, key.operation) {
             check(&image, state, kind, key.strict)?;
         }
@@ -164,7 +164,7 @@ impl Call<'_, '_> {
         surface: u8,
         sampler: Option<u8>,
     ) -> Result<Box<Prepared>, Fault> {
-        let rules = self.rules()?;
+        let rules = self.rules();
         let surface = self.image_state(surface)?;
         let sampler = sampler.map(|index| self.sampler_dwords(index)).transpose()?;
         let key = Key { operation, surface, sampler, strict: self.context.strict };

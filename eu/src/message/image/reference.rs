@@ -163,7 +163,7 @@ impl Sampling<'_> {
                 let address = image.address(level, [x, y, z]);
                 Ok(image.format.decode(source.texel(address, image.format.bytes())?))
             }
-            _ => Ok(image.format.mask(source.border(state.border)?)),
+            _ => Ok(image.format.mask(source.border(state.border, image)?)),
         }
     }
 }

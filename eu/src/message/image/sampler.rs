@@ -123,7 +123,7 @@ impl Request {
     /// Reads a message.
     fn of(call: &mut Call<'_, '_>, message: &Sample) -> Result<Request, Fault> {
         let Sample { surface, sampler, kind, simd, .. } = *message;
-        let rules = call.rules()?;
+        let rules = call.rules();
         if !kind.exists(rules) {
             return Err(Fault::illegal(format!(
                 "sampler message {kind:?}, which the generation does not have"

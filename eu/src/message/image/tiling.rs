@@ -1,7 +1,8 @@
 //! Tiling: offsets of bytes in a surface.
 //!
-//! Skylake manual, Volume 5 "Memory Views", "Tiling"; cross-checked with Mesa's `isl_tiled_memcpy.c`. Since
-//! Broadwell no address bits are swizzled.
+//! Skylake manual, Volume 5 "Memory Views", "Tiling"; cross-checked with Mesa's `isl_tiled_memcpy.c`. Before
+//! Broadwell, bit 6 of addresses depends on others where memory has two channels; the simulated memory has one,
+//! and the simulated kernel driver reports no swizzling.
 
 use super::texels::{Lanes, each};
 

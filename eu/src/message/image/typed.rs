@@ -62,9 +62,8 @@ const COORDINATES: usize = 4;
 
 impl Call<'_, '_> {
     /// The rules of images in the device's generation.
-    pub(super) fn rules(&self) -> Result<&'static Rules, Fault> {
-        let generation = self.context.device.generation;
-        rules::of(generation).ok_or_else(|| Fault::unsupported(format!("images of {generation:?}")))
+    pub(super) fn rules(&self) -> &'static Rules {
+        rules::of(self.context.device.generation)
     }
 
     /// Reads the state of the surface that a typed message or the sampler accesses.
@@ -78,13 +77,16 @@ impl Call<'_, '_> {
     /// Decodes the surface that a message accesses.
     pub(super) fn image(&mut self, index: u8) -> Result<Surface, Fault> {
         let state = self.image_state(index)?;
-        Surface::decode(&state, self.rules()?, self.context.strict)
+        Surface::decode(&state, self.rules(), self.context.strict)
     }
 
     /// The enabled channels: those of the instruction that are also in the header's sample mask.
     fn samples(&self, slots: SlotGroup) -> Result<u32, Fault> {
         let mask = self.channels(SIMD)?;
         if !self.lengths.header {
+            if self.context.strict && self.rules().typed_header {
+                return Err(Fault::illegal("a typed message without a header"));
+            }
             return Ok(mask);
         }
         let samples = self.header(7)?;

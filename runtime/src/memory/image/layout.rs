@@ -17,12 +17,12 @@ values! {
 }
 
 impl ImageKind {
-    /// Are there depth images of this kind?
+    /// Whether there are depth images of this kind.
     pub(crate) fn has_depths(self) -> bool {
         matches!(self, Self::Image2D | Self::Image2DArray)
     }
 
-    /// Does the kind have a slice pitch?
+    /// Whether the kind has a slice pitch.
     pub fn has_slices(self) -> bool {
         matches!(self, Self::Image3D | Self::Image2DArray | Self::Image1DArray)
     }

@@ -19,11 +19,11 @@ struct Driver {
     name: &'static str,
     /// The value of `OCL_ICD_VENDORS`; the environment's when there is none.
     vendors: Option<&'static str>,
-    /// Does it need the simulated render node?
+    /// Whether it needs the simulated render node.
     simulated: bool,
     /// The variable that names the folder of its kernel cache.
     cache: Option<&'static str>,
-    /// Does it make host code, so that large launches end?
+    /// Whether it makes host code, so that large launches end.
     fast: bool,
 }
 

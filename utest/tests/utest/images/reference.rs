@@ -82,7 +82,7 @@ pub fn texel_bytes(format: &cl_image_format) -> usize {
     channels(format.image_channel_order).len() * channel_bytes(format.image_channel_data_type)
 }
 
-/// Are channels integers that stand for numbers from 0 or -1 to 1?
+/// Whether channels are integers that stand for numbers from 0 or -1 to 1.
 pub fn is_normalized(format: &cl_image_format) -> bool {
     matches!(format.image_channel_data_type, CL_UNORM_INT8 | CL_UNORM_INT16 | CL_SNORM_INT8 | CL_SNORM_INT16)
 }
