@@ -32,13 +32,14 @@ fn get_supported_image_formats(
     refuse_if(nowhere, Code::InvalidValue, "num_entries is 0")?;
     // No format can be both read and written by one kernel (CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS).
     let any = context.check_images().is_ok() && !same_kernel;
-    let formats: Vec<_> = ImageFormat::supported(kind, flags & CL_MEM_READ_ONLY == 0)
-        .filter(|_| any)
-        .map(|format| cl_image_format {
-            image_channel_order: format.order as u32,
-            image_channel_data_type: format.ty as u32,
-        })
-        .collect();
+    let formats: Vec<_> =
+        ImageFormat::supported(kind, flags & CL_MEM_READ_ONLY == 0, context.runtime.selects_channels())
+            .filter(|_| any)
+            .map(|format| cl_image_format {
+                image_channel_order: format.order as u32,
+                image_channel_data_type: format.ty as u32,
+            })
+            .collect();
     num_image_formats.write(formats.len() as cl_uint);
     // SAFETY: num_entries is what there is room for.
     unsafe { image_formats.write(&formats, num_entries as usize) }

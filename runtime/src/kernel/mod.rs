@@ -344,6 +344,7 @@ impl Kernel {
                 }
                 Some(ArgumentValue::Image(image)) => {
                     let image = image.upgrade().ok_or_else(|| refused("is an image that was released"))?;
+                    image.check_device(device)?;
                     let address = image.data().address_on(device);
                     block.put_memory((index, argument), address, ArgumentMemory::Image(image));
                 }
