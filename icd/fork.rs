@@ -21,7 +21,7 @@ pub fn watch() {
     }
 }
 
-/// Is this process a forked child of one that has used the driver?
+/// Whether this process is a forked child of one that has used the driver.
 pub fn in_child() -> bool {
     IN_CHILD.load(Ordering::Relaxed)
 }

@@ -51,7 +51,7 @@ pub trait Object: Send + Sync + Sized + 'static {
     /// The error code for an invalid handle.
     const INVALID: Code;
 
-    /// Are the objects reference-counted? Platforms and root devices are not.
+    /// Whether the objects are reference-counted. Platforms and root devices are not.
     const COUNTED: bool = true;
 
     /// Called when the application has released its last reference.

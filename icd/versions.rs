@@ -60,7 +60,8 @@ const OPENCL_C_FEATURES: &[Optional] = &[
 ];
 
 /// The optional features of devices with images.
-const IMAGE_FEATURES: &[&str] = &["__opencl_c_images", "__opencl_c_3d_image_writes"];
+const IMAGE_FEATURES: &[&str] =
+    &["__opencl_c_images", "__opencl_c_read_write_images", "__opencl_c_3d_image_writes"];
 
 /// `CL_DEVICE_OPENCL_C_FEATURES`
 pub fn opencl_c_features(profile: &Profile, images: bool) -> Vec<Named> {

@@ -92,12 +92,12 @@ impl Cache {
         Some(Self { folder, limit })
     }
 
-    /// Was a source ever built, with any options?
+    /// Whether a source was ever built, with any options.
     pub(super) fn knows(&self, source: &[u8]) -> bool {
         self.open().is_some_and(|folder| folder.subfolder(hex(Sha256::digest(source).as_slice())).is_ok())
     }
 
-    /// Is the cache empty?
+    /// Whether the cache is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.open().is_none_or(|folder| folder.names().is_empty())
     }

@@ -26,7 +26,7 @@ use server::{Failure, Purpose, Server};
 #[error("{0}")]
 pub struct Unavailable(pub String);
 
-/// Is there a compiler?
+/// Whether there is a compiler.
 ///
 /// # Errors
 /// None was found; the text has the paths that were tried.

@@ -67,7 +67,7 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    /// May a retry in another server succeed? This one may have been killed from outside.
+    /// Whether a retry in another server may succeed. This one may have been killed from outside.
     fn may_pass(&self) -> bool {
         matches!(self, Failure::Gone | Failure::Died { .. } | Failure::Protocol(_))
     }
@@ -262,12 +262,12 @@ impl Server {
         Failure::Died { ended, place: BuildProgress::default(), complaint: self.last_words() }
     }
 
-    /// Can this process use it for a build: is it alive, and in the same working directory?
+    /// Whether this process can use it for a build: it is alive, and in the same working directory.
     pub(super) fn usable(&mut self) -> bool {
         self.folder == std::env::current_dir().ok() && self.alive()
     }
 
-    /// Is it running, and owned by this process?
+    /// Whether it is running, and owned by this process.
     pub(super) fn alive(&mut self) -> bool {
         // The only unsolicited message is the exit status.
         let peek = RecvFlags::PEEK | RecvFlags::DONTWAIT;

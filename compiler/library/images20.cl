@@ -99,7 +99,7 @@ SAMPLED_DEPTH_KINDS(DEPTH)
 #define PROPERTY(RESULT, FUNCTION, PROPERTY, TYPE, ACCESS) \
     uint CONST NOMERGE __gencl_image_##PROPERTY##__##ACCESS##_##TYPE(ACCESS TYPE); \
     RESULT OVERLOAD FUNCTION(ACCESS TYPE image) { return __gencl_image_##PROPERTY##__##ACCESS##_##TYPE(image); }
-#define ALL_ACCESSES(DO, TYPE) DO(TYPE, read_only) DO(TYPE, write_only)
+#define ALL_ACCESSES(DO, TYPE) DO(TYPE, read_only) DO(TYPE, write_only) DO(TYPE, read_write)
 #define WIDTH(TYPE, ACCESS) \
     PROPERTY(int, get_image_width, width, TYPE, ACCESS) \
     PROPERTY(int, get_image_channel_data_type, channel_type, TYPE, ACCESS) \

@@ -1,5 +1,5 @@
-// cl_intel_subgroups, cl_intel_subgroups_char, _short and _long: functions that clang does not declare by
-// itself. `src/clang/mod.rs` says which sources need them.
+// cl_intel_subgroups, cl_intel_subgroups_char, _short and _long, cl_intel_media_block_io: functions that clang does not
+// declare by itself. `src/clang/mod.rs` says which sources need them.
 #ifdef __GENCL_INTEL_SUBGROUPS
 
 #define __GENCL_FUNCTION __attribute__((overloadable, convergent))
@@ -52,6 +52,36 @@ __GENCL_BLOCKS(uchar16, _uc, 16)
 #define __GENCL_ELEMENT ulong
 __GENCL_BLOCKS_OF(ulong, _ul)
 #undef __GENCL_ELEMENT
+
+#ifdef __IMAGE_SUPPORT__
+// The same of an image: coordinates are byte and row, and each element of a lane has a row of its own.
+#define __GENCL_IMAGE_BLOCKS(READ, WRITE, TYPE, SUFFIX, COUNT) \
+    TYPE##COUNT __GENCL_FUNCTION intel_sub_group_block_read##SUFFIX##COUNT(READ image2d_t, int2); \
+    void __GENCL_FUNCTION intel_sub_group_block_write##SUFFIX##COUNT(WRITE image2d_t, int2, TYPE##COUNT);
+// Regions of a width and height.
+#define __GENCL_MEDIA_BLOCKS(READ, WRITE, TYPE, SUFFIX, COUNT) \
+    TYPE##COUNT __GENCL_FUNCTION intel_sub_group_media_block_read##SUFFIX##COUNT(int2, int, int, READ image2d_t); \
+    void __GENCL_FUNCTION intel_sub_group_media_block_write##SUFFIX##COUNT(int2, int, int, TYPE##COUNT, WRITE image2d_t);
+#define __GENCL_BLOCK_SIZES(DO, READ, WRITE, TYPE, SUFFIX) \
+    DO(READ, WRITE, TYPE, SUFFIX, ) DO(READ, WRITE, TYPE, SUFFIX, 2) DO(READ, WRITE, TYPE, SUFFIX, 4) \
+    DO(READ, WRITE, TYPE, SUFFIX, 8)
+#define __GENCL_BLOCKS_OF_IMAGES(READ, WRITE) \
+    __GENCL_BLOCK_SIZES(__GENCL_IMAGE_BLOCKS, READ, WRITE, uint, ) \
+    __GENCL_BLOCK_SIZES(__GENCL_IMAGE_BLOCKS, READ, WRITE, uint, _ui) \
+    __GENCL_BLOCK_SIZES(__GENCL_IMAGE_BLOCKS, READ, WRITE, ushort, _us) \
+    __GENCL_BLOCK_SIZES(__GENCL_IMAGE_BLOCKS, READ, WRITE, uchar, _uc) \
+    __GENCL_BLOCK_SIZES(__GENCL_IMAGE_BLOCKS, READ, WRITE, ulong, _ul) \
+    __GENCL_IMAGE_BLOCKS(READ, WRITE, uchar, _uc, 16) \
+    __GENCL_BLOCK_SIZES(__GENCL_MEDIA_BLOCKS, READ, WRITE, uint, _ui) \
+    __GENCL_BLOCK_SIZES(__GENCL_MEDIA_BLOCKS, READ, WRITE, ushort, _us) \
+    __GENCL_BLOCK_SIZES(__GENCL_MEDIA_BLOCKS, READ, WRITE, uchar, _uc) \
+    __GENCL_MEDIA_BLOCKS(READ, WRITE, ushort, _us, 16) \
+    __GENCL_MEDIA_BLOCKS(READ, WRITE, uchar, _uc, 16)
+__GENCL_BLOCKS_OF_IMAGES(read_only, write_only)
+#if __OPENCL_C_VERSION__ == 200 || defined(__opencl_c_read_write_images)
+__GENCL_BLOCKS_OF_IMAGES(read_write, read_write)
+#endif
+#endif
 
 #define __GENCL_ACROSS(TYPE, OP) \
     TYPE __GENCL_FUNCTION intel_sub_group_reduce_##OP(TYPE); \

@@ -367,6 +367,7 @@ impl<'a> Driver<'a> {
             Ok(())
         })?;
         let mut calls = lower::arithmetic(context, module);
+        calls |= !target.integer_borders && lower::integer_borders(context, module);
         if generic::is_used(module) {
             self.step(module, "generic-pointers", |module| {
                 generic::infer(module);

@@ -18,8 +18,8 @@ const FEATURES: &[Optional] = &[
 ];
 
 /// Features of devices with images.
-const IMAGE_FEATURES: &str =
-    "__opencl_c_images,+cl_khr_3d_image_writes,+__opencl_c_3d_image_writes,+cl_khr_depth_images";
+const IMAGE_FEATURES: &str = "__opencl_c_images,+__opencl_c_read_write_images,+__opencl_c_3d_image_writes,\
+    +cl_khr_3d_image_writes,+cl_khr_depth_images";
 
 /// Makes clang's arguments for a device with this profile, and with images or without, of an application's build
 /// options.

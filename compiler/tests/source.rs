@@ -19,6 +19,7 @@ const EXPECT: &str = "\n// expect\n";
 /// Directives, one a line:
 ///
 /// - `// options OPTION...`: build options;
+/// - `// target NAME`: the target, else `skl`;
 /// - `// ir`: expect Gen IR as translated, without the arguments' metadata;
 /// - `// fails`: expect the build log of an error;
 /// - `// log`: expect the build log of a successful build;
@@ -34,6 +35,7 @@ const EXPECT: &str = "\n// expect\n";
 #[derive(Default)]
 struct Test {
     options: String,
+    target: Option<String>,
     ir: bool,
     fails: bool,
     log: bool,
@@ -114,6 +116,7 @@ fn directives(text: &str) -> Test {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
             ["options", options @ ..] => test.options = options.join(" "),
+            ["target", name] => test.target = Some((*name).to_owned()),
             ["ir"] => test.ir = true,
             ["fails"] => test.fails = true,
             ["log"] => test.log = true,
@@ -192,8 +195,9 @@ fn buffers_after_run(unit: &Unit, test: &Test, width: u32) -> String {
 fn result(path: &Path, source: &str, test: &Test) -> String {
     let (debug, _) = Debug::parse(debug::IMAGES);
     let name = path.file_name().unwrap().to_string_lossy();
+    let target = test.target.as_deref().unwrap_or("skl");
     let build =
-        Build { source: source.as_bytes(), name: &name, options: &test.options, headers: &[], target: "skl" };
+        Build { source: source.as_bytes(), name: &name, options: &test.options, headers: &[], target };
     let comment = |text: &str| text.lines().map(|line| format!("// {line}\n")).collect::<String>();
     if test.log {
         let outcome = Driver::new(&debug, &mut Silent).build(&build);

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The version of this file's ABI and message formats.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// Name of `fn(*mut Frame) -> u32`, which executes all threads of the work-group. The object has it if its
 /// threads never yield. Returns 0, or [`FAULT`].
@@ -75,7 +75,7 @@ pub struct Frame {
     /// filled with [`Frame::find_window`].
     pub windows: *mut Window,
     /// The register file of each thread (`eu::file`), to which registers are spilled while the thread is
-    /// suspended and for [`Frame::interpret`]. Threads that never yield share one. `cr0` has its initial
+    /// suspended and for [`Frame::interpret`] and [`Frame::send`]. Threads that never yield share one. `cr0` has its initial
     /// value.
     pub files: *const *mut u8,
     /// State of suspended threads beyond their register files: [`Translation::saved`] bytes for each, one
@@ -95,6 +95,10 @@ pub struct Frame {
     /// `active`, on the thread's register file. Returns 0, or 1 when it has failed: the owner of the frame
     /// then has the fault.
     pub interpret: unsafe extern "C" fn(*mut Frame, thread: u32, instruction: u32, active: u32) -> u32,
+    /// Performs the message of a `send`, given by its index in the kernel, for the channels in `mask` (bit 0 is the
+    /// instruction's first one), with payload and response in the thread's register file. Returns 0, or 1 when it
+    /// has failed, as [`Frame::interpret`].
+    pub send: unsafe extern "C" fn(*mut Frame, thread: u32, instruction: u32, mask: u32) -> u32,
 }
 
 /// A property that a half register (16 bytes, eight words) of the per-thread constants has in all threads.

@@ -38,5 +38,5 @@ mod wide;
 pub(crate) mod tests;
 
 pub use kernel::{Kernel, first_instruction};
-pub use run::{Context, Worker, run_group, run_group_with, run_one};
+pub use run::{Context, Worker, run_group, run_group_with, run_one, send_one};
 pub use run::{barrier_deadlock, locate_fault};

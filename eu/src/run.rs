@@ -4,7 +4,7 @@ use super::file::{self, CHANNEL_ENABLE, CONTROL, IP, NOTIFICATION, STATE, TIMEST
 use super::flow;
 use super::general::unwritten_indirect;
 use super::kernel::Kernel;
-use super::message;
+use super::message::{self, MessageCache};
 use super::op::{Action, Op, Trap};
 use super::probe::{NoProbe, Probe};
 use super::thread::{FloatMode, Status, Thread};
@@ -22,14 +22,14 @@ const CANCEL_INTERVAL: u64 = 4096;
 const TIME_SLICE: u64 = 1 << 20;
 
 /// The interpreter's state on one host thread, kept from group to group: threads with their registers, shared
-/// local memory, and address lookup caches.
+/// local memory, and what message instructions keep.
 pub struct Worker {
     device: &'static Device,
     /// First of its hardware thread slots.
     first_slot: u32,
     pub(super) threads: Vec<Thread>,
     local: Vec<u8>,
-    cursors: Vec<Cursor>,
+    caches: Vec<MessageCache>,
     /// See [`Worker::spun`].
     spun: bool,
 }
@@ -39,8 +39,8 @@ impl Worker {
     /// first slot after those of suspended threads, so that a group uses between one slot and as many as it
     /// has threads.
     pub fn new(device: &'static Device, first_slot: u32) -> Worker {
-        let (threads, local, cursors) = (Vec::new(), Vec::new(), Vec::new());
-        Worker { device, first_slot, threads, local, cursors, spun: false }
+        let (threads, local, caches) = (Vec::new(), Vec::new(), Vec::new());
+        Worker { device, first_slot, threads, local, caches, spun: false }
     }
 
     /// Whether a thread of the last group seems to have spun on memory that another one wrote: it used up its
@@ -65,8 +65,8 @@ pub struct Context<'a> {
     pub memory: &'a AddressSpace,
     /// Shared local memory.
     pub local: &'a mut [u8],
-    /// Cursors into the address space, one per instruction.
-    pub cursors: &'a mut [Cursor],
+    /// One per instruction.
+    pub caches: &'a mut [MessageCache],
     /// Cursor for surface states.
     pub state_cursor: Cursor,
     /// The barrier.
@@ -81,13 +81,13 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// The state of a new work-group. There is one element of `cursors` for each instruction of the kernel.
+    /// The state of a new work-group. There is one element of `caches` for each instruction of the kernel.
     pub fn new(
         kernel: &Kernel,
         launch: &'a Launch,
         memory: &'a AddressSpace,
         local: &'a mut [u8],
-        cursors: &'a mut [Cursor],
+        caches: &'a mut [MessageCache],
         device: &'static Device,
         cancel: &'a CancelFlag,
     ) -> Context<'a> {
@@ -95,7 +95,7 @@ impl<'a> Context<'a> {
             launch,
             memory,
             local,
-            cursors,
+            caches,
             state_cursor: Cursor::default(),
             barrier: Barrier::default(),
             strict: kernel.is_strict(),
@@ -153,11 +153,11 @@ pub(super) fn run_group_from<P: Probe>(
     if launch.alternate_float {
         return Err(Fault::unsupported("the alternative floating-point mode"));
     }
-    worker.cursors.resize(kernel.ops().len(), Cursor::default());
+    worker.caches.resize_with(kernel.ops().len(), MessageCache::default);
     // Shared local memory has no defined contents when a group starts.
     worker.local.resize(launch.slm_size as usize, 0);
-    let (local, cursors) = (&mut worker.local, &mut worker.cursors);
-    let mut context = Context::new(kernel, launch, memory, local, cursors, worker.device, cancel);
+    let (local, caches) = (&mut worker.local, &mut worker.caches);
+    let mut context = Context::new(kernel, launch, memory, local, caches, worker.device, cancel);
     worker.spun = false;
     let count = launch.threads_per_group();
     probe.group(count);
@@ -299,6 +299,29 @@ pub fn run_one(
             let mask = thread.mask(op) & op.write_lanes;
             step(kernel, context, thread, op, mask)
         }
+    };
+    done.map_err(|mut trap| {
+        trap.group = Some(group);
+        locate_fault(kernel, *trap, thread.number, thread.ip)
+    })
+}
+
+/// Performs the message of the `send` at which a thread is, for the channels in `mask`.
+///
+/// # Errors
+/// As [`run_group`].
+pub fn send_one(
+    kernel: &Kernel,
+    context: &mut Context<'_>,
+    thread: &mut Thread,
+    group: [u32; 3],
+    mask: u32,
+) -> Result<(), Fault> {
+    let done = match kernel.ops().get(thread.ip) {
+        Some(op @ Op { action: Action::Message(message), .. }) => {
+            message::send(context, thread, op, message, mask)
+        }
+        _ => Err(Box::new(Fault::unsupported("a message of another instruction"))),
     };
     done.map_err(|mut trap| {
         trap.group = Some(group);

@@ -49,7 +49,7 @@ pub fn find() -> Vec<FoundNode> {
     find_in(Path::new(FOLDER))
 }
 
-/// Has this machine a render node of any driver? Opens no files.
+/// Whether this machine has a render node of any driver. Opens no files.
 pub fn has_nodes() -> bool {
     !nodes_in(Path::new(FOLDER)).is_empty()
 }

@@ -4,10 +4,12 @@
 //! ioctls of the kernel's `i915_drm.h`) and by the simulator, in process. Errors are the kernel's `errno`
 //! values.
 
+mod buffer;
 pub mod kernel;
 mod memory;
 mod node;
 pub mod uapi;
 
-pub use memory::{GemBuffer, HostMemory};
+pub use buffer::GemBuffer;
+pub use memory::HostMemory;
 pub use node::*;

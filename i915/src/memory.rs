@@ -1,11 +1,9 @@
 //! Memory that CPU and GPU share: mappings of buffers and memory of the application, as one type with checked
-//! copies, and GEM buffers that are closed when dropped.
+//! copies.
 
 use std::sync::Arc;
 
 use memmap2::{Advice, MmapOptions, MmapRaw};
-
-use crate::{GemHandle, RenderNode, Result};
 
 /// Bytes of a huge page on most hosts.
 const HUGE_PAGE: usize = 2 << 20;
@@ -35,7 +33,7 @@ impl HostMemory {
     /// # Safety
     /// `address` is valid for reads of `length` bytes, and for writes where the operation that it is given to
     /// writes, for as long as this value or one derived from it (a clone, a [`HostMemory::slice`], a
-    /// [`GemBuffer`]) lives. The caller holds no Rust reference to the bytes meanwhile. For the calls of
+    /// [`GemBuffer`](crate::GemBuffer)) lives. The caller holds no Rust reference to the bytes meanwhile. For the calls of
     /// OpenCL: until the command has ended, and for `CL_MEM_USE_HOST_PTR` until the memory object is
     /// destroyed; that is what the specification asks of the application.
     pub unsafe fn new(address: *mut u8, length: usize) -> Self {
@@ -77,7 +75,12 @@ impl HostMemory {
         self.length
     }
 
-    /// Is it empty?
+    /// Whether it is the application's, not a mapping.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.mapping.is_none()
+    }
+
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
@@ -133,69 +136,6 @@ impl HostMemory {
         let mut bytes = [0; 8];
         self.read(offset, &mut bytes);
         u64::from_le_bytes(bytes)
-    }
-}
-
-/// A mapped GEM buffer that is closed when dropped.
-pub struct GemBuffer {
-    node: Arc<dyn RenderNode>,
-    handle: GemHandle,
-    memory: HostMemory,
-}
-
-impl std::fmt::Debug for GemBuffer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("GemBuffer").field("handle", &self.handle).field("memory", &self.memory).finish()
-    }
-}
-
-impl GemBuffer {
-    /// Creates and maps a buffer of `size` bytes, rounded up to whole pages.
-    pub fn create(node: &Arc<dyn RenderNode>, size: u64) -> Result<Self> {
-        let handle = node.gem_create(size)?;
-        match node.gem_map(handle) {
-            Ok(memory) => Ok(Self { node: node.clone(), handle, memory }),
-            Err(error) => {
-                // The first error is reported; closing a new handle does not fail.
-                let _ = node.gem_close(handle);
-                Err(error)
-            }
-        }
-    }
-
-    /// Creates a buffer on memory of the application (userptr). `EINVAL` unless address and length are
-    /// multiples of a page.
-    pub fn from_host(node: &Arc<dyn RenderNode>, memory: HostMemory) -> Result<Self> {
-        // SAFETY: the contract of `HostMemory::new` keeps the memory mapped for as long as `memory`, which
-        // lives in the result, whose `drop` waits for the GPU and closes the handle.
-        let handle = unsafe { node.gem_userptr(memory.address, memory.length) }?;
-        Ok(Self { node: node.clone(), handle, memory })
-    }
-
-    /// The handle.
-    pub fn handle(&self) -> GemHandle {
-        self.handle
-    }
-
-    /// The bytes, mapped for the CPU.
-    pub fn memory(&self) -> &HostMemory {
-        &self.memory
-    }
-
-    /// Waits until no batch uses the buffer.
-    pub fn wait(&self) -> Result<()> {
-        self.node.gem_wait(self.handle, -1)
-    }
-}
-
-impl Drop for GemBuffer {
-    fn drop(&mut self) {
-        if self.memory.mapping.is_none() {
-            // The application may reuse its memory, so the GPU must no longer access it. Errors cannot be
-            // reported.
-            let _ = self.node.gem_wait(self.handle, -1);
-        }
-        let _ = self.node.gem_close(self.handle);
     }
 }
 

@@ -29,7 +29,7 @@ unsafe impl Send for UserData {}
 unsafe impl Sync for UserData {}
 
 impl UserData {
-    /// Is it null?
+    /// Whether it is null.
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }
@@ -93,7 +93,7 @@ impl<F> Argument for Unused<F> {
 }
 
 impl ContextNotify {
-    /// Is there no function?
+    /// Whether there is no function.
     pub fn is_null(self) -> bool {
         self.0.is_none()
     }
@@ -111,7 +111,7 @@ impl ContextNotify {
 }
 
 impl ObjectNotify {
-    /// Is there no function?
+    /// Whether there is no function.
     pub fn is_null(self) -> bool {
         self.0.is_none()
     }

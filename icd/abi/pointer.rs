@@ -12,7 +12,7 @@ use super::Argument;
 pub struct Out<T>(*mut T);
 
 impl<T: Copy> Out<T> {
-    /// Is it null: the application does not need the value?
+    /// Whether it is null: the application does not need the value.
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }
@@ -39,7 +39,7 @@ impl<T> Argument for Out<T> {
 pub struct OutList<T>(*mut T);
 
 impl<T: Copy> OutList<T> {
-    /// Is it null: the application does not need the values?
+    /// Whether it is null: the application does not need the values.
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }
@@ -71,7 +71,7 @@ impl<T> Argument for OutList<T> {
 pub struct Bytes(*mut c_void);
 
 impl Bytes {
-    /// Is it null: the application does not need the bytes?
+    /// Whether it is null: the application does not need the bytes.
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }
@@ -127,7 +127,7 @@ impl<T: Copy> List<T> {
         Self(std::ptr::null())
     }
 
-    /// Is there no list?
+    /// Whether there is no list.
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }
@@ -171,7 +171,7 @@ impl<T> Argument for List<T> {
 pub struct ListMut<T>(List<T>);
 
 impl<T: Copy> ListMut<T> {
-    /// Is there no list?
+    /// Whether there is no list.
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }
@@ -238,7 +238,7 @@ impl Argument for Text {
 pub struct Strings<T>(*mut *const T);
 
 impl<T> Strings<T> {
-    /// Is there no list?
+    /// Whether there is no list.
     pub fn is_null(&self) -> bool {
         self.0.is_null()
     }
@@ -268,7 +268,7 @@ impl<T> Argument for Strings<T> {
 pub struct StringPointer<T>(*const T);
 
 impl<T> StringPointer<T> {
-    /// Is it null?
+    /// Whether it is null.
     pub fn is_null(&self) -> bool {
         self.0.is_null()
     }
@@ -326,7 +326,7 @@ pub struct HostPointer<P> {
 }
 
 impl<P> HostPointer<P> {
-    /// Is it null?
+    /// Whether it is null.
     pub fn is_null(&self) -> bool {
         self.address.is_null()
     }

@@ -7,7 +7,7 @@ use gencl_isa::{Flag, Generation, Instruction, Opcode, parse, rules, validate};
 /// Rules that no text can break, because it would not parse.
 const WITHOUT_TEXT: [&str; 3] = ["control.exec-size", "operand.flag", "operand.sources"];
 
-/// Does the instruction break the rule?
+/// Whether the instruction breaks the rule.
 fn breaks(generation: Generation, instruction: &Instruction, rule: &str) -> bool {
     validate(generation, instruction).iter().any(|violation| violation.rule.id == rule)
 }

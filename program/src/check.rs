@@ -42,7 +42,7 @@ impl Program {
 }
 
 impl PrintfFormat {
-    /// Have elements 1, 2, 4 or 8 bytes, and has a record at most [`LARGEST_RECORD`] bytes?
+    /// Whether elements have 1, 2, 4 or 8 bytes, and a record at most [`LARGEST_RECORD`] bytes.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         let sizes = self.arguments.iter().all(|argument| {
@@ -111,12 +111,12 @@ impl Kernel {
         }
     }
 
-    /// Is there such an argument, of this kind?
+    /// Whether there is such an argument, of this kind.
     fn is(&self, argument: u32, kind: ArgumentKind) -> bool {
         self.arguments.get(argument as usize).is_some_and(|argument| argument.kind == kind)
     }
 
-    /// Is the push within the cross-thread constants, and its source within what it names?
+    /// Whether the push is within the cross-thread constants, and its source within what it names.
     fn is_sound(&self, push: &Push) -> bool {
         let within = |offset: u32, size| offset.checked_add(push.size).is_some_and(|end| end <= size);
         // The kernel driver may relocate addresses, as whole dwords.
@@ -124,7 +124,8 @@ impl Kernel {
         let source = match push.source {
             PushSource::Value { argument, offset } => {
                 self.arguments.get(argument as usize).is_some_and(|argument| {
-                    argument.kind == ArgumentKind::Value && within(offset, argument.size)
+                    matches!(argument.kind, ArgumentKind::Value | ArgumentKind::Sampler)
+                        && within(offset, argument.size)
                 })
             }
             PushSource::Pointer { argument } | PushSource::LocalOffset { argument } => {

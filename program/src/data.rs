@@ -72,7 +72,7 @@ impl Data {
         sections
     }
 
-    /// Is each relocation a pointer of 4 or 8 bytes within its section?
+    /// Whether each relocation is a pointer of 4 or 8 bytes within its section.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.relocations.iter().all(|relocation| {

@@ -97,13 +97,13 @@ impl Debug {
         (debug, complaints)
     }
 
-    /// Is the option set? `name` is one of this module's constants.
+    /// Whether the option is set. `name` is one of this module's constants.
     #[must_use]
     pub fn is_set(&self, name: &str) -> bool {
         self.set.contains_key(name)
     }
 
-    /// Is any option set but these?
+    /// Whether any option is set but these.
     #[must_use]
     pub fn is_any_set_but(&self, names: &[&str]) -> bool {
         self.set.keys().any(|name| !names.contains(name))

@@ -6,7 +6,7 @@
 
 use std::ffi::OsString;
 
-/// Is the process set-user-id, set-group-id, or has it file capabilities (`AT_SECURE`)?
+/// Whether the process is set-user-id, set-group-id, or has file capabilities (`AT_SECURE`).
 #[must_use]
 pub fn has_raised_privileges() -> bool {
     // SAFETY: takes any number.

@@ -36,7 +36,7 @@ pub struct Program {
     pub kind: ProgramKind,
     /// Options of the build, as the application gave them.
     pub options: String,
-    /// May the last work-group of a dimension be smaller? Depends on options and version of OpenCL C.
+    /// Whether the last work-group of a dimension may be smaller. Depends on options and version of OpenCL C.
     pub uneven_groups: bool,
     /// Program-scope variables.
     pub data: Data,
@@ -72,7 +72,7 @@ pub struct Kernel {
     pub simd_width: u32,
     /// Arguments in order.
     pub arguments: Vec<Argument>,
-    /// Does `clGetKernelArgInfo` work (`-cl-kernel-arg-info`)?
+    /// Whether `clGetKernelArgInfo` works (`-cl-kernel-arg-info`).
     pub argument_information: bool,
     /// Bytes of cross-thread constants, a multiple of 32.
     pub cross_thread_size: u32,
@@ -84,7 +84,7 @@ pub struct Kernel {
     /// Sampler states, by the index that messages name; at most [`MAX_SAMPLERS`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub samplers: Vec<SamplerSource>,
-    /// Are local ids pushed?
+    /// Whether local ids are pushed.
     pub local_ids: bool,
     /// Bytes of `__local` variables. `__local` arguments follow, each with its [`Argument::alignment`].
     pub local_size: u32,
@@ -101,9 +101,9 @@ pub struct Kernel {
     /// `CL_KERNEL_SPILL_MEM_SIZE_INTEL`. Files omit 0, so that files without this field remain valid.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub spill_size: u32,
-    /// Does the kernel use work-group barriers?
+    /// Whether the kernel uses work-group barriers.
     pub barrier: bool,
-    /// Are denormal floats zeros (`-cl-denorms-are-zero`)?
+    /// Whether denormal floats are zeros (`-cl-denorms-are-zero`).
     pub flushes_denormals: bool,
     /// Bytes of the argument block in memory, that [`PushSource::ArgumentBlock`] points to; 0 when the kernel
     /// does not load from it.
@@ -228,7 +228,7 @@ pub struct Push {
 /// [`Push::size`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum PushSource {
-    /// Bytes of a by-value argument, from `offset` on.
+    /// Bytes of a by-value argument, or of the number that a sampler has in OpenCL C, from `offset` on.
     Value {
         /// Index of the argument.
         argument: u32,
@@ -276,7 +276,7 @@ pub enum PushSource {
     StackBase,
 }
 
-/// Properties of images that kernels ask for by `get_image_*`.
+/// Properties of images: what kernels ask for by `get_image_*`, and where texels are in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ImageProperty {
     /// Texels in a row.
@@ -291,6 +291,12 @@ pub enum ImageProperty {
     ChannelType,
     /// `CL_R` and so on.
     ChannelOrder,
+    /// Bytes of a texel.
+    TexelSize,
+    /// Bytes between rows, or layers of a one-dimensional array.
+    RowPitch,
+    /// Bytes between slices, or layers of a two-dimensional array.
+    SlicePitch,
 }
 
 fn is_zero(number: &u32) -> bool {

@@ -109,7 +109,7 @@ pub enum OptionsError {
 pub struct BuildOptions {
     /// Arguments for clang.
     pub arguments: Vec<String>,
-    /// May work-groups be uneven? Since OpenCL C 2.0, unless an option forbids it.
+    /// Whether work-groups may be uneven. Since OpenCL C 2.0, unless an option forbids it.
     pub uneven_groups: bool,
     /// Lines for the build log about options of other drivers, which have no effect.
     pub notes: String,
@@ -196,7 +196,7 @@ impl LinkOptions {
     }
 }
 
-/// Is this `-W` with the name of a warning, and not options for an assembler or linker (`-Wl,...`)?
+/// Whether this is `-W` with the name of a warning, not options for an assembler or linker (`-Wl,...`).
 fn is_warning(word: &str) -> bool {
     let name = |character: char| character.is_ascii_alphanumeric() || "-+=_".contains(character);
     word.strip_prefix("-W").is_some_and(|rest| rest.chars().all(name))

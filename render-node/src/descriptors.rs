@@ -64,7 +64,7 @@ struct Table {
 }
 
 static TABLE: RwLock<Option<Table>> = RwLock::new(None);
-/// Has there ever been an entry? Before, functions return at once, and forks lock nothing.
+/// Whether there has ever been an entry. Before, functions return at once, and forks lock nothing.
 static USED: AtomicBool = AtomicBool::new(false);
 /// The process that owns the table.
 static OWNER: AtomicU32 = AtomicU32::new(0);
@@ -152,7 +152,7 @@ fn start() {
     });
 }
 
-/// Does the table belong to this process, and not to a parent that waits for `vfork`?
+/// Whether the table belongs to this process, not to a parent that waits for `vfork`.
 fn is_own() -> bool {
     OWNER.load(Ordering::Relaxed) == std::process::id()
 }
@@ -216,7 +216,7 @@ pub fn forget(fd: RawFd) {
     }
 }
 
-/// Has the process ever opened the node?
+/// Whether the process has ever opened the node.
 pub fn is_used() -> bool {
     USED.load(Ordering::Acquire)
 }
@@ -296,7 +296,7 @@ pub fn remember_userptr(buffer: &Arc<Buffer>) {
     HAVE_USERPTRS.store(true, Ordering::Release);
 }
 
-/// Has there ever been a userptr buffer?
+/// Whether there has ever been a userptr buffer.
 static HAVE_USERPTRS: AtomicBool = AtomicBool::new(false);
 
 /// Userptr buffers in a range of the program's memory.

@@ -107,7 +107,7 @@ fn adopt(fd: RawFd) -> Node {
     Node::Is(file)
 }
 
-/// Is a descriptor one of the node, also from before a fork?
+/// Whether a descriptor is one of the node, also from before a fork.
 pub fn is_node(fd: RawFd) -> bool {
     match descriptors::get(fd) {
         Lookup::Is(Descriptor::Node(_)) | Lookup::Dead => true,

@@ -40,7 +40,7 @@ impl Path {
         }
     }
 
-    /// Is it the path of a descriptor of the node?
+    /// Whether it is the path of a descriptor of the node.
     fn is_nodes_descriptor(&self) -> bool {
         matches!(self.lead, Lead::Descriptor(fd) if files::is_node(fd))
     }
@@ -63,7 +63,7 @@ unsafe fn open_at(directory: c_int, path: *const c_char, flags: c_int, mode: c_u
     fd
 }
 
-/// Is a descriptor that of the node's file in the folder?
+/// Whether a descriptor is that of the node's file in the folder.
 fn stands_for_node(fd: c_int) -> bool {
     let Some(node) = paths::node_id() else { return false };
     let mut status = std::mem::MaybeUninit::<libc::stat>::zeroed();
@@ -211,7 +211,7 @@ replace! {
 /// Mode of the node: a character device with access for all users.
 const NODE_MODE: u32 = libc::S_IFCHR | 0o666;
 
-/// Is the target of an `fstatat` with `flags` a descriptor of the node?
+/// Whether the target of an `fstatat` with `flags` is a descriptor of the node.
 unsafe fn is_open_node(directory: c_int, given: *const c_char, path: &Path, flags: c_int) -> bool {
     if flags & libc::AT_SYMLINK_NOFOLLOW == 0 && path.is_nodes_descriptor() {
         return true;

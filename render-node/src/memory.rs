@@ -117,7 +117,7 @@ pub fn close(file: &OpenFile, args: &mut GemClose) -> Result<()> {
 /// End of the addresses that a program may have (`access_ok`, `TASK_SIZE_MAX`).
 const USER_END: u64 = 0x7fff_ffff_f000;
 
-/// Is a range within the addresses that a program may have?
+/// Whether a range is within the addresses that a program may have.
 pub fn is_users(address: u64, length: u64) -> bool {
     address.checked_add(length).is_some_and(|end| end <= USER_END)
 }

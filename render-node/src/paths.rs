@@ -28,7 +28,7 @@ pub enum Lead {
     Descriptor(i32),
 }
 
-/// Is `path` the folder, or in it?
+/// Whether `path` is the folder, or in it.
 fn is_within(path: &[u8], folder: &str) -> bool {
     path.strip_prefix(folder.as_bytes()).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
 }

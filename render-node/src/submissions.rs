@@ -43,7 +43,7 @@ pub fn while_mapped<T>(submit: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Is this thread submitting a batch?
+/// Whether this thread is submitting a batch.
 pub fn is_queueing() -> bool {
     IS_QUEUEING.get()
 }

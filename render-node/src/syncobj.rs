@@ -234,7 +234,7 @@ impl SyncObject {
         Some(self.payload()?.find(point)?.fences())
     }
 
-    /// Is there any fence?
+    /// Whether there is any fence.
     pub fn has_fence(&self) -> bool {
         self.0.lock().fence.is_some()
     }

@@ -72,12 +72,12 @@ impl DeviceContext {
         &self.printf
     }
 
-    /// Can the device access shared virtual memory: allocations at the host's addresses?
+    /// Whether the device can access shared virtual memory: allocations at the host's addresses.
     pub(crate) fn shares_addresses(&self) -> bool {
         self.shares_addresses
     }
 
-    /// Are batches printed (`GENCL_DEBUG=batch`)?
+    /// Whether batches are printed (`GENCL_DEBUG=batch`).
     pub(crate) fn dumps_batches(&self) -> bool {
         self.dumps_batches
     }

@@ -28,7 +28,7 @@ values! {
 #[derive(Debug)]
 pub struct Sampler {
     context: Arc<Context>,
-    /// Are coordinates normalised to the range from 0 to 1?
+    /// Whether coordinates are normalised to the range from 0 to 1.
     pub normalized: bool,
     /// Coordinates outside the image.
     pub addressing: AddressingMode,

@@ -121,7 +121,7 @@ impl Hints<'_> {
                     Stride::Unset => Stride::Unset,
                     _ => Stride::Loaded,
                 },
-                Step::Message(Message::Atomic(_)) | Step::Interpret(_) => Stride::Any,
+                Step::Message(Message::Atomic(_) | Message::Image(_)) | Step::Interpret(_) => Stride::Any,
                 _ => continue,
             };
             for variable in &self.variables.definitions[index] {

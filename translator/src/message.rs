@@ -24,6 +24,8 @@ pub enum Message {
     Block(Block),
     /// A value in memory is replaced, for each channel.
     Atomic(Atomic),
+    /// A message to an image, which the simulator performs.
+    Image(Image),
     /// What was written before is seen by others before what is written later.
     Fence {
         /// First byte and bytes of the answer, which is 0.
@@ -144,6 +146,19 @@ pub struct Atomic {
     pub sources: Vec<usize>,
 }
 
+/// A message to an image: the registers that the simulator reads and writes.
+#[derive(Clone, Debug)]
+pub struct Image {
+    /// The first byte of a header.
+    pub header: Option<usize>,
+    /// First byte of each parameter: coordinates and data, a dword of each channel.
+    pub parameters: Vec<usize>,
+    /// First byte of each channel of the response.
+    pub results: Vec<usize>,
+    /// Bytes of a value of the response.
+    pub size: usize,
+}
+
 impl Message {
     /// What it reads and writes: the addresses, then the data.
     pub fn effects(&self, op: &Op) -> Effects {
@@ -175,6 +190,12 @@ impl Message {
                 let uses = [per_lane(op, lanes.addresses, size)].into_iter().chain(operands).map(Some);
                 let answers = lanes.components.iter().map(|(_, at)| per_lane(op, *at, lanes.size));
                 Effects { uses: uses.collect(), definitions: answers.map(whole).collect() }
+            }
+            Message::Image(m) => {
+                let header = m.header.map(|at| Access::run(at, REGISTER));
+                let parameters = m.parameters.iter().map(|at| per_lane(op, *at, 4));
+                let results = m.results.iter().map(|at| whole(per_lane(op, *at, m.size)));
+                Effects { uses: parameters.chain(header).map(Some).collect(), definitions: results.collect() }
             }
             Message::Fence { answer } => {
                 let definition = |(at, bytes)| Definition { access: Access::run(at, bytes), partial: false };
@@ -236,9 +257,62 @@ pub fn select(op: &Op, message: &eu::Message, variant: &Variant) -> Option<Messa
             let bytes = message.lengths.response_length * REGISTER;
             Some(Message::Fence { answer: message.response.filter(|_| bytes > 0).map(|at| (at, bytes)) })
         }
+        MessageOperation::Sample(m) => {
+            let size = if m.half { 2 } else { 4 };
+            image(op, message, &ImageShape { simd: m.simd, size, results: 4, most: true })
+        }
+        MessageOperation::Typed(m) => {
+            let results = if m.write { 0 } else { m.components.count_ones() as usize };
+            image(op, message, &ImageShape { simd: TYPED_LANES, size: 4, results, most: false })
+        }
+        MessageOperation::TypedAtomic(m) => {
+            let results = usize::from(m.returns);
+            image(op, message, &ImageShape { simd: TYPED_LANES, size: 4, results, most: false })
+        }
         MessageOperation::Barrier if variant.barrier && op.predicate.is_none() => Some(Message::Barrier),
         _ => None,
     }
+}
+
+/// Channels of typed messages.
+const TYPED_LANES: usize = 8;
+
+/// The shape of a message to an image.
+struct ImageShape {
+    /// Channels.
+    simd: usize,
+    /// Bytes of a value of the response.
+    size: usize,
+    /// Values of a channel in the response.
+    results: usize,
+    /// There may be fewer of them: as many as the response has registers for.
+    most: bool,
+}
+
+fn image(op: &Op, message: &eu::Message, shape: &ImageShape) -> Option<Message> {
+    let lengths = message.lengths;
+    let per_parameter = shape.simd * 4 / REGISTER;
+    let per_result = (shape.simd * shape.size).div_ceil(REGISTER);
+    let header = usize::from(lengths.header);
+    let results = match shape.most {
+        true => shape.results.min(lengths.response_length / per_result),
+        false => shape.results,
+    };
+    // A header may disable channels of the response, or their lanes.
+    if usize::from(op.lanes) > shape.simd || lengths.header && results > 0 {
+        return None;
+    }
+    let registers = Registers { message };
+    let parameters = (lengths.length + lengths.second_length - header) / per_parameter;
+    let parameters = (0..parameters).map(|k| registers.run(header + k * per_parameter, per_parameter));
+    let response = if results > 0 { registers.response(results * per_result)? } else { 0 };
+    let results = (0..results).map(|k| response + k * per_result * REGISTER).collect();
+    Some(Message::Image(Image {
+        header: lengths.header.then_some(message.payload),
+        parameters: parameters.collect::<Option<_>>()?,
+        results,
+        size: shape.size,
+    }))
 }
 
 fn memory(space: Space, variant: &Variant) -> Option<Memory> {

@@ -38,6 +38,21 @@
         out[get_global_id(0)] = WIDE(read_image##NAME(image, sampler, AT(at[get_global_id(0)]))); \
     }
 
+#ifdef READ_WRITE
+#define UPDATE(NAME, TEXEL) \
+    kernel void update_##NAME(read_write IMAGE image, global const TEXEL *in, global TEXEL *before, global TEXEL *after) { \
+        before[INDEX] = WIDE(read_image##NAME(image, AT(ID))); \
+        write_image##NAME(image, AT(ID), NARROW(in[INDEX])); \
+        atomic_work_item_fence(CLK_IMAGE_MEM_FENCE, memory_order_acq_rel, memory_scope_work_item); \
+        after[INDEX] = WIDE(read_image##NAME(image, AT(ID))); \
+    }
+UPDATE(f, float4)
+#ifndef DEPTH
+UPDATE(i, int4)
+UPDATE(ui, uint4)
+#endif
+#define BOTH read_write
+#else
 ACCESSES(f, float4)
 #ifndef BUFFER
 SAMPLES(f, float4)
@@ -50,8 +65,10 @@ SAMPLES(i, int4)
 SAMPLES(ui, uint4)
 #endif
 #endif
+#define BOTH read_only
+#endif
 
-kernel void properties(read_only IMAGE image, write_only IMAGE other, global int *out) {
+kernel void properties(BOTH IMAGE image, write_only IMAGE other, global int *out) {
     out[0] = get_image_width(image);
     out[1] = get_image_channel_data_type(image);
     out[2] = get_image_channel_order(image);

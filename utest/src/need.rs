@@ -22,8 +22,6 @@ pub enum Need {
     /// Private arrays of doubles at the right places, which Intel's compiler does not have on the Atom line
     /// (docs/witness.md).
     DoubleArrays,
-    /// Kernels with images, which gencl does not run on Gen7 and Gen7.5 yet.
-    ImageKernels,
 }
 
 /// Arithmetic on half floats.
@@ -36,7 +34,7 @@ pub const DOUBLE: Need = Need::Extension("cl_khr_fp64");
 const ATOM_LINE: &[&str] = &["Graphics 500 ", "Graphics 505 ", "Graphics 600 ", "Graphics 605 "];
 
 impl Need {
-    /// May a test that needs it be left out? Not on what gencl has everywhere but on Gen7 and Gen7.5, and
+    /// Whether a test that needs it may be left out. Not on what gencl has everywhere but on Gen7 and Gen7.5, and
     /// Cherryview without shared memory: there it would fail.
     pub fn is_missing(self, gpu: &Gpu) -> bool {
         let narrow = gpu.device.address_bits().is_ok_and(|bits| bits == 32);
@@ -49,7 +47,7 @@ impl Need {
         optional && !self.is_there(gpu)
     }
 
-    /// Does the device say that it has it?
+    /// Whether the device reports it.
     pub fn is_there(self, gpu: &Gpu) -> bool {
         let device = &gpu.device;
         match self {
@@ -69,7 +67,6 @@ impl Need {
                 let atom = |name: String| ATOM_LINE.iter().any(|graphics| name.contains(graphics));
                 gpu.foreign_platform().is_none() || !gpu.device.name().is_ok_and(atom)
             }
-            Need::ImageKernels => device.address_bits().is_ok_and(|bits| bits == 64),
         }
     }
 
@@ -81,7 +78,6 @@ impl Need {
             Need::SubGroups => "the device lacks sub-groups".to_owned(),
             Need::Lanes(lanes) => format!("the device lacks threads of {lanes} lanes"),
             Need::DoubleArrays => "the driver puts private arrays of doubles to wrong places".to_owned(),
-            Need::ImageKernels => "kernels with images do not run on the device yet".to_owned(),
             Need::Simulator => "the device is not simulated in this process".to_owned(),
             Need::Witness => gpu.missing_witness().unwrap_or_default(),
         }

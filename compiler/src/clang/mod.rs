@@ -94,7 +94,7 @@ pub fn compile<'ctx>(context: &'ctx Context, request: &Request) -> Response<'ctx
         .chain(&own)
         .copied()
         .chain(request.arguments.iter().map(String::as_str))
-        .chain(names_intel_functions(request.source).then_some("-D__GENCL_INTEL_SUBGROUPS"))
+        .chain(names_intel_functions(request).then_some("-D__GENCL_INTEL_SUBGROUPS"))
         .map(c_string)
         .collect();
     let extensions = c_string(request.extensions);
@@ -140,12 +140,16 @@ pub fn compile<'ctx>(context: &'ctx Context, request: &Request) -> Response<'ctx
     Response { module, log, ast, files }
 }
 
-/// Whether a source may call functions of `cl_intel_subgroups`. Parsing their declarations takes a few
-/// milliseconds, which other sources save.
-fn names_intel_functions(source: &[u8]) -> bool {
-    let names = |word: &[u8]| source.windows(word.len()).any(|found| found == word);
-    // Headers are not searched.
-    names(b"intel_sub_group") || names(b"include")
+/// Whether a program may call functions of `cl_intel_subgroups`. Parsing their declarations takes a few milliseconds,
+/// which other programs save.
+fn names_intel_functions(request: &Request) -> bool {
+    // A name may be put together by macros of the source or of the options. Headers are not searched.
+    let arguments = request.arguments.iter().map(String::as_bytes);
+    arguments.chain([request.source]).any(|text| {
+        [&b"intel_sub"[..], b"include"]
+            .iter()
+            .any(|word| text.windows(word.len()).any(|found| found == *word))
+    })
 }
 
 fn c_string(text: impl AsRef<[u8]>) -> CString {

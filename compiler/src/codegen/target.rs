@@ -82,6 +82,9 @@ pub struct Target {
     pub denormal_bits: u32,
     /// `sample_lz` and `ld_lz`; otherwise level 0 is a parameter (Mesa's `brw_lower_logical_sends.cpp`).
     pub sampler_level_zero: bool,
+    /// The sampler has border colours of integer formats. Ivy Bridge's are floats only; Haswell's depend on the
+    /// format (Mesa's `crocus_upload_border_color`), and Beignet does without them on both (`ocl_image.cl`).
+    pub integer_borders: bool,
     /// Typed messages have a header (Broadwell manual, Volume 7, "Data Port", message headers; Mesa's
     /// `lower_surface_logical_send`).
     pub typed_header: bool,
@@ -118,6 +121,7 @@ const GEN9: Target = Target {
     dword_multiply: true,
     denormal_bits: 0x4c0,
     sampler_level_zero: true,
+    integer_borders: true,
     typed_header: false,
     barrier_mask: 0x8f00_0000,
 };
@@ -154,6 +158,7 @@ const GEN75: Target = Target {
     dword_multiply: false,
     denormal_bits: 0xc0,
     sampler_level_zero: false,
+    integer_borders: false,
     typed_header: true,
     barrier_mask: 0x0f00_0000,
     ..GEN9

@@ -7,7 +7,7 @@ use super::names::names;
 struct Arithmetic {
     /// For which types it exists.
     types: Types,
-    /// Is the hardware's result the same to the bit as that of [`super::fold`]?
+    /// Whether the hardware's result is the same to the bit as that of [`super::fold`].
     exact: bool,
 }
 
@@ -62,12 +62,12 @@ macro_rules! arithmetic {
                 match self { $($type::$variant => $row(Types::$types)),* }
             }
 
-            /// Does the operation exist for a type?
+            /// Whether the operation exists for a type.
             pub fn takes(self, ty: Type) -> bool {
                 self.row().types.contains(ty)
             }
 
-            /// Is the hardware's result the same to the bit, so that the operation may be folded?
+            /// Whether the hardware's result is the same to the bit, so that the operation may be folded.
             pub fn is_exact(self) -> bool {
                 self.row().exact
             }

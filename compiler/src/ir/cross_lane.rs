@@ -99,7 +99,7 @@ impl CrossLane {
         }
     }
 
-    /// Is the result the same for all lanes when the decisive sources are?
+    /// Whether the result is uniform when the decisive sources are.
     pub fn gives_uniform(self) -> bool {
         match self {
             CrossLane::Shuffle(_) | CrossLane::Ballot | CrossLane::Reduce(..) => true,

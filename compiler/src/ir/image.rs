@@ -39,7 +39,7 @@ pub struct ImageAccess {
 }
 
 impl ImageAccess {
-    /// Does it write the image?
+    /// Whether it writes the image.
     pub fn writes(&self) -> bool {
         matches!(self.op, ImageOp::Write)
     }

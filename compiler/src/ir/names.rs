@@ -58,6 +58,9 @@ const PROPERTIES: &[(ImageProperty, &str)] = &[
     (ImageProperty::ArraySize, "array_size"),
     (ImageProperty::ChannelType, "channel_type"),
     (ImageProperty::ChannelOrder, "channel_order"),
+    (ImageProperty::TexelSize, "texel_size"),
+    (ImageProperty::RowPitch, "row_pitch"),
+    (ImageProperty::SlicePitch, "slice_pitch"),
 ];
 
 /// The name of a property of images.

@@ -85,23 +85,23 @@ impl Op {
         self.signature().class
     }
 
-    /// Does it end a block?
+    /// Whether it ends a block.
     pub fn is_terminator(&self) -> bool {
         self.class() == Class::Terminator
     }
 
-    /// Does it do anything besides writing its destinations? Such an instruction must not be removed,
+    /// Whether it does anything besides writing its destinations. Such an instruction must not be removed,
     /// repeated or moved over another of the kind.
     pub fn has_effect(&self) -> bool {
         matches!(self.class(), Class::Write | Class::Order | Class::Terminator)
     }
 
-    /// Does it read or write memory? Only lanes that are active may do so.
+    /// Whether it reads or writes memory. Only lanes that are active may do so.
     pub fn touches_memory(&self) -> bool {
         matches!(self.class(), Class::Read | Class::Write)
     }
 
-    /// Is its result a function of its sources alone: no memory, no launch?
+    /// Whether its result is a function of its sources alone: no memory, no launch.
     pub fn is_pure(&self) -> bool {
         self.class() == Class::Pure
     }
@@ -262,7 +262,7 @@ impl Function {
         Reg(self.registers.len() as u32 - 1)
     }
 
-    /// Does an unpredicated write in `block` end what the register held before, for all lanes?
+    /// Whether an unpredicated write in `block` kills the register's previous value for all lanes.
     pub fn writes_whole(&self, block: &Block, instruction: &Instruction, dst: Reg) -> bool {
         instruction.predicate.is_none()
             && (!block.masked || instruction.op == Op::Undefined || self.register(dst).uniform)

@@ -21,7 +21,7 @@ impl Families {
     const ANY_INTEGER: Families = Families(0b11110);
     const DWORD_OR_QWORD: Families = Families(0b11000);
 
-    /// Is the family in the set?
+    /// Whether the family is in the set.
     pub fn contains(self, family: Family) -> bool {
         self.0 & Self::from(family).0 != 0
     }
@@ -122,7 +122,7 @@ pub struct Signature {
     pub srcs: Operands,
     /// The type of a pure operation's result.
     pub result: Option<Type>,
-    /// May it be folded: does the hardware give what [`super::fold`] gives, to the bit?
+    /// Whether it may be folded: the hardware's result is that of [`super::fold`], to the bit.
     pub exact: bool,
     /// Do all lanes get the same when the sources that decide
     /// ([`super::analysis::uniformity::decisive_sources`]) are the same for all?
@@ -240,7 +240,7 @@ impl AtomicOp {
     }
 }
 
-/// Do all lanes of a thread get the same?
+/// Whether all lanes of a thread get the same.
 fn is_uniform(input: Input) -> bool {
     match input {
         Input::Push(_) | Input::GroupId(_) | Input::SubgroupId | Input::SimdWidth => true,
@@ -271,7 +271,7 @@ fn input_families(input: Input) -> Families {
     }
 }
 
-/// Does the operation exist for its types and attributes? The reason when it does not.
+/// The reason why the operation does not exist for its types and attributes, if so.
 pub fn check_attributes(op: &Op) -> Result<(), &'static str> {
     let need = |holds: bool, reason| if holds { Ok(()) } else { Err(reason) };
     match *op {

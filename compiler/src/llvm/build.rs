@@ -90,7 +90,7 @@ impl<'m> Builder<'m> {
         Value::new(ask!(LLVMBuildBinOp(self.raw, opcode, a.raw, b.raw, NO_NAME)))
     }
 
-    /// Are two integers equal?
+    /// Whether two integers are equal.
     pub fn equal(&self, a: Value, b: Value) -> Value<'m> {
         Value::new(ask!(LLVMBuildICmp(self.raw, IntPredicate::LLVMIntEQ, a.raw, b.raw, NO_NAME)))
     }

@@ -5,8 +5,8 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 
 use super::build::Builder;
-use super::prepare::for_each_instruction;
-use super::view::{self, Opcode, TypeKind, Value};
+use super::prepare::{MAKE_SAMPLER, for_each_instruction};
+use super::view::{self, Opcode, TypeKind, Value, ValueKind};
 use crate::conversion::Conversion;
 
 /// Prefix of the library's functions for operations that the hardware does not have.
@@ -110,6 +110,48 @@ pub fn arithmetic(context: &Context, module: &Module) -> bool {
         instruction.replace(by_elements(&builder, instruction, function));
     }
     !operations.is_empty()
+}
+
+/// What the names of reads of integer formats by a sampler begin with, and those of the library's functions for
+/// them.
+const SAMPLED: &str = "__gencl_image_sample_";
+const BORDERED: &str = "__gencl_bordered_";
+
+/// The bits of a sampler's number that say what is outside of an image, and their value for a border
+/// (`opencl-c-base.h`).
+const ADDRESSING: u64 = 0xe;
+const CLAMP: u64 = 4;
+
+/// Replaces reads of integer formats, of which the sampler has no border colours, by calls of the library where
+/// the sampler has a border or is only known to the launch. Returns whether there were any.
+pub fn integer_borders(context: &Context, module: &Module) -> bool {
+    let mut reads = Vec::new();
+    for_each_instruction(module, |instruction| {
+        let Some(callee) = called(instruction) else { return };
+        let Some(name) = callee.strip_prefix(SAMPLED).filter(|name| !name.starts_with('f')) else { return };
+        let number = made_of(instruction.call_arguments()[1]);
+        if number.is_none_or(|number| number & ADDRESSING == CLAMP) {
+            reads.push((instruction, format!("{BORDERED}{name}"), number));
+        }
+    });
+    let builder = Builder::new(context, module);
+    for (instruction, function, number) in &reads {
+        builder.before(*instruction);
+        let mut arguments = instruction.call_arguments();
+        arguments.push(match number {
+            Some(number) => builder.number(32, *number),
+            None => builder.call("__gencl_sampler_number", builder.int(32), &arguments[1..2]),
+        });
+        instruction.replace(builder.call(function, instruction.ty(), &arguments));
+    }
+    !reads.is_empty()
+}
+
+/// The number of a sampler that clang's function makes of a constant.
+pub fn made_of(sampler: Value) -> Option<u64> {
+    let is_made = sampler.kind() == ValueKind::Instruction
+        && sampler.callee().is_some_and(|callee| callee.name() == MAKE_SAMPLER);
+    if is_made { sampler.call_arguments()[0].integer() } else { None }
 }
 
 /// The library's function for an instruction, without [`LIBRARY`].

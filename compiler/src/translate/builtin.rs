@@ -109,6 +109,7 @@ impl<'m> Translator<'_, 'm> {
                 ),
                 1,
             )),
+            "sampler_number" => self.sampler_number(arguments[0]),
             "work_dim" => Ok(Regs::from_elem(self.input(Input::Push(PushSource::WorkDim), Family::Dword), 1)),
             "barrier" | "sub_group_barrier" | "fence" => {
                 // If the flags are not constant, assume both.

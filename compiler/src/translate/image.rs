@@ -1,4 +1,4 @@
-//! Images and samplers: functions of `library/images20.cl`.
+//! Images and samplers: functions of `library/images20.cl` and `library/images_read_write20.cl`.
 //!
 //! Images and samplers have no registers. Once everything is inlined, an image is a kernel's argument, and a sampler
 //! is one or is made of a constant; the operation names which.
@@ -9,9 +9,9 @@ use super::Failure;
 use super::translator::{Regs, Translator};
 use crate::ir::image::CHANNELS;
 use crate::ir::names::property_from_name;
-use crate::ir::{Family, ImageAccess, ImageOp, Input, Op, Type};
-use crate::llvm::prepare::MAKE_SAMPLER;
-use crate::llvm::view::{Value, ValueKind};
+use crate::ir::{Family, ImageAccess, ImageOp, Input, Op, Space, Type};
+use crate::llvm::lower::made_of;
+use crate::llvm::view::Value;
 
 impl<'m> Translator<'_, 'm> {
     /// A function by its name without `__gencl_image_`: `sample_f32__image2d_t`. What is behind the two underscores tells
@@ -21,6 +21,11 @@ impl<'m> Translator<'_, 'm> {
         let image = self.opaque_argument(arguments[0], ArgumentKind::Image)?;
         if let Some(property) = property_from_name(name) {
             return Ok(Regs::from_elem(self.image_property(image, property), 1));
+        }
+        if name == "address" {
+            let family = self.pointers.address(Space::Global).family();
+            let address = Input::Push(PushSource::Pointer { argument: image });
+            return Ok(Regs::from_elem(self.input(address, family), 1));
         }
         let unknown = || Failure::new(format!("__gencl_image_{name} is not known"));
         let (word, ty) = name.split_once('_').ok_or_else(unknown)?;
@@ -60,15 +65,16 @@ impl<'m> Translator<'_, 'm> {
 
     /// Where a sampler comes from.
     fn sampler(&self, value: Value<'m>) -> Result<SamplerSource, Failure> {
-        let is_made = value.kind() == ValueKind::Instruction && makes_sampler(value);
-        if is_made && let Some(number) = value.call_arguments()[0].integer() {
+        if let Some(number) = made_of(value) {
             return Ok(SamplerSource::Constant(number as u32));
         }
         self.opaque_argument(value, ArgumentKind::Sampler).map(SamplerSource::Argument)
     }
-}
 
-/// Whether it is a call of clang's function that makes a sampler of a constant.
-fn makes_sampler(instruction: Value) -> bool {
-    instruction.callee().is_some_and(|callee| callee.name() == MAKE_SAMPLER)
+    /// The number of a sampler that is an argument.
+    pub fn sampler_number(&mut self, sampler: Value<'m>) -> Result<Regs, Failure> {
+        let argument = self.opaque_argument(sampler, ArgumentKind::Sampler)?;
+        let number = Input::Push(PushSource::Value { argument, offset: 0 });
+        Ok(Regs::from_elem(self.input(number, Family::Dword), 1))
+    }
 }

@@ -371,6 +371,22 @@ impl HostRange<'_> {
         unsafe { self.host.add(offset).cast::<[u8; N]>().read_volatile() }
     }
 
+    /// The `N` bytes at `offset`. Panics beyond the end.
+    #[inline(always)]
+    pub fn load<const N: usize>(&self, offset: usize) -> [u8; N] {
+        assert!(offset <= self.length && N <= self.length - offset);
+        // SAFETY: checked above; the range was checked against its object.
+        unsafe { self.host.add(offset).cast::<[u8; N]>().read_unaligned() }
+    }
+
+    /// Stores `N` bytes at `offset`. Panics beyond the end.
+    #[inline(always)]
+    pub fn store<const N: usize>(&self, offset: usize, bytes: [u8; N]) {
+        assert!(offset <= self.length && N <= self.length - offset);
+        // SAFETY: checked above; the range was checked against its object.
+        unsafe { self.host.add(offset).cast::<[u8; N]>().write_unaligned(bytes) }
+    }
+
     /// Copies from `offset` on into `out`. Panics beyond the end.
     #[inline]
     pub fn read(&self, offset: usize, out: &mut [u8]) {

@@ -16,6 +16,9 @@ use crate::fault::Fault;
 /// Types"; IGA's `MessageDecoderOther.cpp`). With other SIMD modes this type is `ld2dss`.
 const CACHE_FLUSH: u32 = 31;
 
+/// Generations whose sampler has a third bit of SIMD mode, 16-bit results and `cache_flush`.
+const SAMPLER_WIDE: Generations = Generations::FROM_8;
+
 /// A message type of the data ports, and the function that decodes the rest of the descriptor.
 struct Row {
     target: SharedFunction,
@@ -59,6 +62,9 @@ const ROWS: &[Row] = &[
     row(DataCache,     0x06, ONLY_7,  |f| atomic(f, f.surface(), false)),
     row(DataCache,     0x07, ALL,     |_| Some(MessageOperation::Fence)),
     row(RenderCache,   0x07, ALL,     |_| Some(MessageOperation::Fence)),
+    row(RenderCache,   0x05, ONLY_7,  |f| typed(f, slot_bit(f, 13), false)),
+    row(RenderCache,   0x0d, ONLY_7,  |f| typed(f, slot_bit(f, 13), true)),
+    row(RenderCache,   0x06, ONLY_7,  typed_atomic),
     row(ConstantCache, 0x00, ALL,     |f| oword_block(f, false, BlockAddress::OWords(f.surface()))),
     row(ConstantCache, 0x01, ALL,     |f| oword_block(f, false, BlockAddress::Bytes(f.surface()))),
     row(ConstantCache, 0x03, ALL,     |f| dword_scattered(f, false)),
@@ -68,8 +74,8 @@ const ROWS: &[Row] = &[
     row(DataCache1,    0x09, FROM_75, |f| untyped(f, f.surface(), true)),
     row(DataCache1,    0x02, FROM_75, |f| atomic(f, f.surface(), false)),
     row(DataCache1,    0x1b, FROM_9,  |f| atomic(f, f.surface(), true)),
-    row(DataCache1,    0x05, FROM_75, |f| typed(f, false)),
-    row(DataCache1,    0x0d, FROM_75, |f| typed(f, true)),
+    row(DataCache1,    0x05, FROM_75, |f| typed(f, slot_group(f)?, false)),
+    row(DataCache1,    0x0d, FROM_75, |f| typed(f, slot_group(f)?, true)),
     row(DataCache1,    0x06, FROM_75, typed_atomic),
     row(DataCache1,    0x04, FROM_75, |f| Some(media_block(f, false))),
     row(DataCache1,    0x0a, FROM_75, |f| Some(media_block(f, true))),
@@ -111,7 +117,7 @@ pub fn decode(
                 row.target == target && row.number == fields.message_type() && row.generations.has(generation)
             })
             .and_then(|row| (row.decode)(fields)),
-        Sampler => sample(fields),
+        Sampler => sample(fields, SAMPLER_WIDE.has(generation)),
         Gateway => (fields.bits(0, 3) == 4).then_some(MessageOperation::Barrier),
         ThreadSpawner if end_of_thread => Some(MessageOperation::End),
         _ => None,
@@ -229,14 +235,22 @@ fn binding(fields: Fields) -> u8 {
     fields.bits(0, 8) as u8
 }
 
-/// `MDC_SG3`: 1 is the low, 2 the high half of the sample mask, 0 SIMD4x2; `MDC_CMASK`: a set bit disables a
-/// channel.
-fn typed(fields: Fields, write: bool) -> Option<MessageOperation> {
-    let slots = match fields.bits(12, 2) {
-        1 => SlotGroup::Low,
-        2 => SlotGroup::High,
-        _ => return None,
-    };
+/// `MDC_SG3`: 1 is the low, 2 the high half of the sample mask, 0 SIMD4x2.
+fn slot_group(fields: Fields) -> Option<SlotGroup> {
+    match fields.bits(12, 2) {
+        1 => Some(SlotGroup::Low),
+        2 => Some(SlotGroup::High),
+        _ => None,
+    }
+}
+
+/// `MDC_SG2`: a bit, as there is no SIMD4x2.
+fn slot_bit(fields: Fields, bit: u32) -> SlotGroup {
+    if fields.bit(bit) { SlotGroup::High } else { SlotGroup::Low }
+}
+
+/// `MDC_CMASK`: a set bit disables a channel.
+fn typed(fields: Fields, slots: SlotGroup, write: bool) -> Option<MessageOperation> {
     let components = (!fields.bits(8, 4) & 0xf) as u8;
     (components != 0).then_some(MessageOperation::Typed(Typed {
         surface: binding(fields),
@@ -246,15 +260,14 @@ fn typed(fields: Fields, write: bool) -> Option<MessageOperation> {
     }))
 }
 
-/// `MDC_SG2` in bit 12, `MDC_AOP` in bits 11:8.
+/// `MDC_AOP` in bits 11:8.
 fn typed_atomic(fields: Fields) -> Option<MessageOperation> {
-    let slots = if fields.bit(12) { SlotGroup::High } else { SlotGroup::Low };
     let operation = AtomicOperation::integer(fields.bits(8, 4))?;
     Some(MessageOperation::TypedAtomic(TypedAtomic {
         surface: binding(fields),
         operation,
         returns: fields.bit(13),
-        slots,
+        slots: slot_bit(fields, 12),
     }))
 }
 
@@ -268,13 +281,17 @@ fn media_block(fields: Fields, write: bool) -> MessageOperation {
     MessageOperation::MediaBlock(MediaBlock { surface: binding(fields), write, rows })
 }
 
-/// Bits 18:17 and 29 are the SIMD mode, bit 30 the return format (`MSD_SAMPLER`).
-fn sample(fields: Fields) -> Option<MessageOperation> {
+/// Bits 18:17 are the SIMD mode, and in `wide` descriptors bit 29; bit 30 is their return format
+/// (`MSD_SAMPLER`).
+fn sample(fields: Fields, wide: bool) -> Option<MessageOperation> {
+    if !wide && fields.bits(29, 2) != 0 {
+        return None;
+    }
     let simd = match (fields.bits(17, 2), fields.bit(29)) {
         (1, false) => 8,
         (2, false) => 16,
         // SIMD32/64 messages: `cache_flush`. There are no caches here, and messages are performed in order.
-        (3, false) if fields.bits(12, 5) == CACHE_FLUSH => return Some(MessageOperation::Fence),
+        (3, false) if wide && fields.bits(12, 5) == CACHE_FLUSH => return Some(MessageOperation::Fence),
         _ => return None,
     };
     Some(MessageOperation::Sample(Sample {

@@ -10,6 +10,7 @@
 use gencl_isa::Descriptor;
 
 use super::block::BlockAddress;
+use super::image::{self, TexelAccess};
 use super::port::MemoryRegion;
 use super::scattered::lanes;
 use super::{Call, Message, MessageLengths, MessageOperation, Space, descriptor};
@@ -27,9 +28,9 @@ const BANKS: usize = 16;
 /// Bytes per clock of a bank.
 const BANK_WIDTH: u64 = 4;
 
-/// Texels per clock of a sampler ("The Compute Architecture of Intel Processor Graphics Gen9",
+/// Results per clock of a sampler, filtered or not ("The Compute Architecture of Intel Processor Graphics Gen9",
 /// "Sampler").
-const TEXELS: u32 = 4;
+const RESULTS: u32 = 4;
 
 /// What a message occupies and accesses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,6 +43,8 @@ pub struct Footprint {
     pub port: u32,
     /// Clocks that it occupies the sampler.
     pub sampler: u32,
+    /// Texels that it reads or writes: up to eight for a filtered result.
+    pub texels: u32,
     /// Number of payload registers.
     pub payload: usize,
     /// Bit set of general registers that it reads.
@@ -141,20 +144,42 @@ impl Footprint {
                 let access = Access { offset: u64::from(m.offset), bytes: (m.registers * GRF_SIZE) as u64 };
                 self.accesses(call, Space::Stateless, &[access], m.write);
             }
-            // Cache lines of images are not counted.
-            MessageOperation::Typed(_)
-            | MessageOperation::TypedAtomic(_)
-            | MessageOperation::MediaBlock(_) => {
+            MessageOperation::Typed(m) => {
+                let coordinates = if m.write { m.components.count_ones() as usize } else { 0 };
+                self.texels(&image::typed_texels(call, m.surface, m.slots, coordinates));
+                (self.class, self.port) = (Some(MessageClass::Memory), (self.lines.len() as u32).max(1));
+            }
+            MessageOperation::TypedAtomic(m) => {
+                self.texels(&image::typed_texels(call, m.surface, m.slots, m.operation.sources()));
+                (self.class, self.port) = (Some(MessageClass::Atomic), (self.lines.len() as u32).max(1));
+            }
+            // Cache lines of media blocks are not counted.
+            MessageOperation::MediaBlock(_) => {
                 (self.class, self.port) = (Some(MessageClass::Memory), 1);
             }
-            MessageOperation::Sample(_) => {
+            MessageOperation::Sample(m) => {
+                self.texels(&image::sampled_texels(call, m));
                 self.class = Some(MessageClass::Sampler);
-                self.sampler = call.mask.count_ones().div_ceil(TEXELS);
+                self.sampler = call.mask.count_ones().div_ceil(RESULTS);
             }
             MessageOperation::Fence => self.class = Some(MessageClass::Fence),
             MessageOperation::Barrier => self.class = Some(MessageClass::Barrier),
             MessageOperation::End => self.class = Some(MessageClass::End),
         }
+    }
+
+    /// Adds texels.
+    fn texels(&mut self, texels: &[TexelAccess]) {
+        self.texels += texels.len() as u32;
+        self.add_lines(texels.iter().map(|texel| (texel.address, texel.bytes as u64)));
+    }
+
+    /// Adds the cache lines of accesses: addresses and bytes.
+    fn add_lines(&mut self, accesses: impl Iterator<Item = (u64, u64)>) {
+        self.lines
+            .extend(accesses.flat_map(|(first, bytes)| first / LINE..=first.wrapping_add(bytes - 1) / LINE));
+        self.lines.sort_unstable();
+        self.lines.dedup();
     }
 
     /// Adds accesses to one kind of memory.
@@ -169,12 +194,7 @@ impl Footprint {
                 self.class = Some(MessageClass::Memory);
                 let inside =
                     accesses.iter().filter(|a| a.offset.checked_add(a.bytes).is_some_and(|end| end <= size));
-                self.lines.extend(inside.flat_map(|a| {
-                    let first = base.wrapping_add(a.offset);
-                    first / LINE..=first.wrapping_add(a.bytes - 1) / LINE
-                }));
-                self.lines.sort_unstable();
-                self.lines.dedup();
+                self.add_lines(inside.map(|a| (base.wrapping_add(a.offset), a.bytes)));
                 self.port = self.lines.len() as u32;
             }
         }

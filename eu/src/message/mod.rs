@@ -20,12 +20,14 @@ use super::run::Context;
 use super::thread::{Status, Thread};
 use crate::dispatch::GRF_SIZE;
 use crate::fault::Fault;
+use crate::memory::Cursor;
 pub use atomic::{Atomic, AtomicOperation};
 pub use block::{Block, BlockAddress, ScratchBlock};
 pub use descriptor::decode;
 pub use footprint::Footprint;
 #[cfg(test)]
 pub use image::FORMATS;
+use image::PreparedSlot;
 pub use image::{MediaBlock, Sample, Typed, TypedAtomic};
 pub use port::{Space, are_flat};
 pub use scattered::{Element, Scattered, Untyped};
@@ -165,6 +167,16 @@ impl Message {
         }
         Ok(())
     }
+}
+
+/// What a message instruction keeps from one execution to the next. It can be used with any launch: a stale one
+/// only costs time.
+#[derive(Debug, Default)]
+pub struct MessageCache {
+    /// The buffer of the last access.
+    pub cursor: Cursor,
+    /// The image of the last access.
+    image: PreparedSlot,
 }
 
 /// A message that is being performed: the state that it accesses.

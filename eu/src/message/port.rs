@@ -77,6 +77,12 @@ impl SurfaceLayout {
     pub fn of(generation: Generation) -> &'static SurfaceLayout {
         &SURFACES[generation.column()]
     }
+
+    /// The Surface Base Address.
+    pub fn address(&self, state: &SurfaceState) -> u64 {
+        let high = if self.wide { state[self.base + 1] } else { 0 };
+        u64::from(state[self.base]) | u64::from(high) << 32
+    }
 }
 
 /// Surface types of `RENDER_SURFACE_STATE` (Volume 2d).
@@ -86,9 +92,7 @@ const SURFACE_TYPE_NULL: u32 = 7;
 /// The memory of a buffer surface.
 fn buffer(state: &SurfaceState, generation: Generation, index: u8) -> Result<MemoryRegion, Fault> {
     let (kind, dimensions, depth) = (state[0] >> 29, state[2], state[3] >> 21);
-    let layout = SurfaceLayout::of(generation);
-    let high = if layout.wide { state[layout.base + 1] } else { 0 };
-    let base = u64::from(state[layout.base]) | u64::from(high) << 32;
+    let base = SurfaceLayout::of(generation).address(state);
     match kind {
         SURFACE_TYPE_BUFFER => {
             let last = dimensions & 0x7f | (dimensions >> 16 & 0x3fff) << 7 | depth << 21;
@@ -167,7 +171,7 @@ impl Call<'_, '_> {
                     return Ok(());
                 }
                 let address = base.wrapping_add(offset);
-                Ok(self.context.memory.read(&mut self.context.cursors[self.thread.ip], address, out)?)
+                Ok(self.context.memory.read(&mut self.context.caches[self.thread.ip].cursor, address, out)?)
             }
         }
     }
@@ -186,7 +190,11 @@ impl Call<'_, '_> {
                     return Ok(());
                 }
                 let address = base.wrapping_add(offset);
-                Ok(self.context.memory.write(&mut self.context.cursors[self.thread.ip], address, data)?)
+                Ok(self.context.memory.write(
+                    &mut self.context.caches[self.thread.ip].cursor,
+                    address,
+                    data,
+                )?)
             }
         }
     }
@@ -197,7 +205,7 @@ impl Call<'_, '_> {
         match region {
             MemoryRegion::Memory { base, size: end } if is_inside(offset, size, end) => {
                 let address = base.wrapping_add(offset);
-                let cursor = &mut self.context.cursors[self.thread.ip];
+                let cursor = &mut self.context.caches[self.thread.ip].cursor;
                 let memory = self.context.memory;
                 Ok(match size {
                     1 => u64::from(memory.read_u8(cursor, address)?),
@@ -223,7 +231,7 @@ impl Call<'_, '_> {
         match region {
             MemoryRegion::Memory { base, size: end } if is_inside(offset, size, end) => {
                 let address = base.wrapping_add(offset);
-                let cursor = &mut self.context.cursors[self.thread.ip];
+                let cursor = &mut self.context.caches[self.thread.ip].cursor;
                 let memory = self.context.memory;
                 match size {
                     1 => memory.write_u8(cursor, address, value as u8)?,
@@ -267,7 +275,7 @@ impl Call<'_, '_> {
         match region {
             MemoryRegion::Memory { base, size: end } if is_inside(offset, size, end) => {
                 let address = base.wrapping_add(offset);
-                let cursor = &mut self.context.cursors[self.thread.ip];
+                let cursor = &mut self.context.caches[self.thread.ip].cursor;
                 let result = if size == 8 {
                     let cell = self.context.memory.atomic_u64(cursor, address)?;
                     cell.fetch_update(SeqCst, SeqCst, &update)

@@ -237,7 +237,7 @@ fn contiguous(
     }
     let address = base.wrapping_add(first);
     let Some(range) =
-        call.context.memory.range(&mut call.context.cursors[call.thread.ip], address, bytes as u64)
+        call.context.memory.range(&mut call.context.caches[call.thread.ip].cursor, address, bytes as u64)
     else {
         return Ok(false);
     };

@@ -40,6 +40,9 @@ pub struct InstructionCounter {
     pub lines: u64,
     /// Clocks that its messages occupied the data port.
     pub port: u64,
+    /// Texels that its messages read or wrote.
+    #[serde(default)]
+    pub texels: u64,
 }
 
 impl InstructionCounter {
@@ -52,6 +55,7 @@ impl InstructionCounter {
         self.awaited += other.awaited;
         self.lines += other.lines;
         self.port += other.port;
+        self.texels += other.texels;
     }
 }
 
@@ -180,6 +184,7 @@ impl Recorder {
         let counter = &mut self.profile.counters[index];
         counter.lines += footprint.lines.len() as u64;
         counter.port += u64::from(footprint.port);
+        counter.texels += u64::from(footprint.texels);
         self.profile.port += u64::from(footprint.port);
         self.profile.sampler += u64::from(footprint.sampler);
         self.profile.payload += footprint.payload as u64;

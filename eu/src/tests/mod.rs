@@ -4,6 +4,7 @@
 mod files;
 mod flow;
 mod functions;
+mod images;
 mod paths;
 pub mod script;
 mod state;

@@ -241,7 +241,9 @@ fn get_device_info(
         // Images.
         CL_DEVICE_IMAGE_SUPPORT => info.boolean(facts.images.is_some()),
         CL_DEVICE_MAX_READ_IMAGE_ARGS => info.value(images.map_or(0, |images| images.read_arguments)),
-        CL_DEVICE_MAX_WRITE_IMAGE_ARGS => info.value(images.map_or(0, |images| images.write_arguments)),
+        CL_DEVICE_MAX_WRITE_IMAGE_ARGS | CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS => {
+            info.value(images.map_or(0, |images| images.write_arguments))
+        }
         CL_DEVICE_MAX_SAMPLERS => info.value(images.map_or(0, |images| images.samplers)),
         CL_DEVICE_IMAGE_PITCH_ALIGNMENT => {
             info.value(images.map_or(0, |images| images.pitch_alignment as u32))
@@ -257,8 +259,6 @@ fn get_device_info(
         }
         CL_DEVICE_IMAGE_MAX_BUFFER_SIZE => info.value(images.map_or(0, |images| images.buffer)),
         CL_DEVICE_IMAGE_MAX_ARRAY_SIZE => info.value(images.map_or(0, |images| images.array)),
-        // No kernel may both read and write an image.
-        CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS => info.value(0u32),
         CL_DEVICE_PREFERRED_INTEROP_USER_SYNC => info.boolean(true),
 
         // Pipes: none.

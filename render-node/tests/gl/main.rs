@@ -82,6 +82,8 @@ const ROWS: &[Row] = &[
     Row { name: "iris_on_broadwell_spills", driver: "iris", device: "bdw", shown: "BDW GT2", variables: &[("INTEL_DEBUG", "spill_fs")], ..PLAIN },
     Row { name: "iris_on_skylake_spills", driver: "iris", device: "skl", shown: "SKL GT2", variables: &[("INTEL_DEBUG", "spill_fs")], ..PLAIN },
     // Compressed surfaces are not simulated.
+    Row { name: "crocus_on_ivy_bridge_images", driver: "crocus", device: "ivb", shown: "IVB GT2", variables: &[("INTEL_DEBUG", "noccs")], images: true },
+    Row { name: "crocus_on_haswell_images", driver: "crocus", device: "hsw", shown: "HSW GT2", variables: &[("INTEL_DEBUG", "noccs")], images: true },
     Row { name: "iris_on_broadwell_images", driver: "iris", device: "bdw", shown: "BDW GT2", variables: &[("INTEL_DEBUG", "noccs")], images: true },
     Row { name: "iris_on_skylake_images", driver: "iris", device: "skl", shown: "SKL GT2", variables: &[("INTEL_DEBUG", "noccs")], images: true },
     Row { name: "iris_on_broadwell", driver: "iris", device: "bdw", shown: "BDW GT2", ..PLAIN },

@@ -14,6 +14,7 @@ use gencl_simulator::{Settings, Simulator, statistics};
 
 use super::Device;
 use super::needs;
+use super::pci_ids;
 use super::table::{self, DeviceFacts, DeviceKind, GpuConfig};
 use super::units::Units;
 use crate::ImageLimits;
@@ -100,7 +101,7 @@ fn real(node: KernelNode, kind: Option<DeviceKind>) -> Result<Device, String> {
 fn hardware(node: &dyn RenderNode) -> Result<GpuConfig, String> {
     let pci_id = node.get_param(param::CHIPSET_ID).map_err(|errno| errno.to_string())? as u16;
     let (name, model) =
-        table::by_pci_id(pci_id).ok_or_else(|| format!("GPU 8086:{pci_id:04x} is not supported"))?;
+        pci_ids::by_pci_id(pci_id).ok_or_else(|| format!("GPU 8086:{pci_id:04x} is not supported"))?;
     if let Some(reason) = needs::missing(node, model.family.needs) {
         return Err(reason);
     }
@@ -176,7 +177,7 @@ mod tests {
     #[test]
     fn simulated_devices_match_their_target() {
         for simulated in gencl_eu::device::Device::all() {
-            if table::by_pci_id(simulated.pci_id).is_none() {
+            if pci_ids::by_pci_id(simulated.pci_id).is_none() {
                 continue;
             }
             let device = simulate(simulated.name, DeviceKind::Cpu, Settings::default()).unwrap();

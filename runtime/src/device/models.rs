@@ -4,12 +4,61 @@
 //! `init_max_scratch_ids`), NEO's `hw_info_*.inl` (L3 cache), Beignet's `intel_gpgpu_get_max_curbe_size`; the
 //! clock is the boost clock of the first product.
 
-use super::needs;
-use super::table::{Family, Model};
+use std::sync::Arc;
+
+use gencl_i915::RenderNode;
+
+use super::needs::{self, DriverFeature};
+use crate::launch::CommandSet;
 use crate::launch::gen7::{BAY_TRAIL, GEN7, GEN75};
 use crate::launch::gen8::GEN8;
 use crate::launch::gen9::GEN9;
 use crate::memory::AddressSpace;
+
+/// Properties that all devices of a target share.
+#[derive(Debug)]
+pub(crate) struct Family {
+    /// As `genclc --target` takes it.
+    pub(crate) target: &'static str,
+    /// For the device's name.
+    pub(crate) name: &'static str,
+    pub(crate) threads_per_eu: u32,
+    pub(crate) local_memory: u32,
+    /// Bytes for data in a bank of the L3 cache.
+    pub(crate) l3_bank: u64,
+    pub(crate) timestamp_hz: u64,
+    /// Subslices per slice that scratch memory is allocated for. It may exceed the subslices that exist: the
+    /// hardware computes a thread's offset as if all were there.
+    pub(crate) scratch_subslices: u32,
+    /// Threads per subslice that scratch memory is allocated for.
+    pub(crate) scratch_threads: u32,
+    /// Registers of constants that a walker may load (MEDIA_VFE_STATE, CURBE Allocation Size: the URB without
+    /// its 32 entries).
+    pub(crate) constant_registers: u32,
+    /// Constructor of the address space.
+    pub(crate) addresses: fn(Arc<dyn RenderNode>) -> AddressSpace,
+    /// Features that the kernel driver must have.
+    pub(crate) needs: &'static [DriverFeature],
+    /// Limit of memory for buffers. An address space of 32 bits has to keep room for other allocations, one
+    /// that all processes share half.
+    pub(crate) max_memory: u64,
+    /// Commands and state structures.
+    pub(crate) commands: &'static CommandSet,
+}
+
+/// Devices with the same units: one row of the table of models.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Model {
+    pub(crate) family: &'static Family,
+    /// The variant for the device's name: `GT2`; may be empty.
+    pub(crate) name: &'static str,
+    pub(crate) slices: u32,
+    /// Per slice.
+    pub(crate) subslices: u32,
+    pub(crate) eus_per_subslice: u32,
+    pub(crate) l3_banks: u32,
+    pub(crate) clock_mhz: u32,
+}
 
 /// Gen9 of the Core line.
 const SKL_FAMILY: Family = Family {

@@ -4,14 +4,18 @@
 
 use super::models::{
     BDW_GT1, BDW_GT2, BDW_GT3, BXT, BXT_2X6, BYT, CFL_GT1, CFL_GT2, CFL_GT3, CHV, GLK, GLK_2X6, HSW_GT1,
-    HSW_GT2, HSW_GT3, IVB_GT1, IVB_GT2, KBL_GT1, KBL_GT1_5, KBL_GT2, KBL_GT3, KBL_GT4, SKL_GT1, SKL_GT2,
-    SKL_GT3, SKL_GT4,
+    HSW_GT2, HSW_GT3, IVB_GT1, IVB_GT2, KBL_GT1, KBL_GT1_5, KBL_GT2, KBL_GT3, KBL_GT4, Model, SKL_GT1,
+    SKL_GT2, SKL_GT3, SKL_GT4,
 };
-use super::table::Model;
+
+/// Name and model for a PCI id, `None` when the device is not supported.
+pub(crate) fn by_pci_id(pci_id: u16) -> Option<(&'static str, &'static Model)> {
+    PCI_IDS.iter().find(|(id, ..)| *id == pci_id).map(|(_, name, model)| (*name, *model))
+}
 
 /// Id, name, model.
 #[rustfmt::skip]
-pub(super) static PCI_IDS: &[(u16, &str, &Model)] = &[
+static PCI_IDS: &[(u16, &str, &Model)] = &[
     (0x0152, "Intel(R) HD Graphics 2500", &IVB_GT1),
     (0x0156, "Intel(R) HD Graphics 2500", &IVB_GT1),
     (0x015a, "Intel(R) HD Graphics", &IVB_GT1),
@@ -203,3 +207,15 @@ pub(super) static PCI_IDS: &[(u16, &str, &Model)] = &[
     (0x3ea7, "Intel(R) HD Graphics", &CFL_GT3),
     (0x3ea8, "Intel(R) Iris(R) Plus Graphics 655", &CFL_GT3),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_unique() {
+        let mut ids: Vec<u16> = PCI_IDS.iter().map(|(id, ..)| *id).collect();
+        ids.sort_unstable();
+        assert!(ids.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+}

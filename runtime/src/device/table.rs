@@ -1,18 +1,11 @@
-//! Properties of GPUs, found by PCI id: families, models, and the properties of devices that follow from
-//! them.
+//! Properties of devices, which follow from their model and units.
 
-use std::sync::Arc;
-
-use gencl_i915::RenderNode;
 use gencl_i915::kernel::PciAddress;
 use gencl_program::Profile;
 
-use super::needs::DriverFeature;
-use super::pci_ids::PCI_IDS;
+use super::models::{Family, Model};
 use super::units::Units;
 use crate::ImageLimits;
-use crate::launch::CommandSet;
-use crate::memory::AddressSpace;
 
 /// `CL_DEVICE_TYPE`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +25,7 @@ pub struct DeviceFacts {
     pub target: &'static str,
     /// `CL_DEVICE_TYPE`
     pub kind: DeviceKind,
-    /// Is it the simulator?
+    /// Whether it is the simulator.
     pub simulated: bool,
     /// PCI vendor id.
     pub vendor_id: u32,
@@ -93,56 +86,6 @@ impl DeviceFacts {
     pub fn profile(&self) -> &'static Profile {
         Profile::of(self.target)
     }
-}
-
-/// Properties that all devices of a target share.
-#[derive(Debug)]
-pub(crate) struct Family {
-    /// As `genclc --target` takes it.
-    pub(crate) target: &'static str,
-    /// For the device's name.
-    pub(crate) name: &'static str,
-    pub(crate) threads_per_eu: u32,
-    pub(crate) local_memory: u32,
-    /// Bytes for data in a bank of the L3 cache.
-    pub(crate) l3_bank: u64,
-    pub(crate) timestamp_hz: u64,
-    /// Subslices per slice that scratch memory is allocated for. It may exceed the subslices that exist: the
-    /// hardware computes a thread's offset as if all were there.
-    pub(crate) scratch_subslices: u32,
-    /// Threads per subslice that scratch memory is allocated for.
-    pub(crate) scratch_threads: u32,
-    /// Registers of constants that a walker may load (MEDIA_VFE_STATE, CURBE Allocation Size: the URB without
-    /// its 32 entries).
-    pub(crate) constant_registers: u32,
-    /// Constructor of the address space.
-    pub(crate) addresses: fn(Arc<dyn RenderNode>) -> AddressSpace,
-    /// Features that the kernel driver must have.
-    pub(crate) needs: &'static [DriverFeature],
-    /// Limit of memory for buffers. An address space of 32 bits has to keep room for other allocations, one
-    /// that all processes share half.
-    pub(crate) max_memory: u64,
-    /// Commands and state structures.
-    pub(crate) commands: &'static CommandSet,
-}
-
-/// Devices with the same units: one row of the table of models.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Model {
-    pub(crate) family: &'static Family,
-    /// The variant for the device's name: `GT2`; may be empty.
-    pub(crate) name: &'static str,
-    pub(crate) slices: u32,
-    /// Per slice.
-    pub(crate) subslices: u32,
-    pub(crate) eus_per_subslice: u32,
-    pub(crate) l3_banks: u32,
-    pub(crate) clock_mhz: u32,
-}
-
-/// Name and model for a PCI id, `None` when the device is not supported.
-pub(crate) fn by_pci_id(pci_id: u16) -> Option<(&'static str, &'static Model)> {
-    PCI_IDS.iter().find(|(id, ..)| *id == pci_id).map(|(_, name, model)| (*name, *model))
 }
 
 /// Constant memory is read like global memory, so the hardware has no limit. This one is small enough for
@@ -256,6 +199,7 @@ impl GpuConfig {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pci_ids::by_pci_id;
     use super::*;
 
     fn facts(pci_id: u16) -> DeviceFacts {
@@ -282,13 +226,6 @@ mod tests {
         // 32 threads of 16 lanes.
         let bay_trail = facts(0x0f31);
         assert_eq!((bay_trail.compute_units, bay_trail.max_work_group_size), (4, 512));
-    }
-
-    #[test]
-    fn ids_are_unique() {
-        let mut ids: Vec<u16> = PCI_IDS.iter().map(|(id, ..)| *id).collect();
-        ids.sort_unstable();
-        assert!(ids.windows(2).all(|pair| pair[0] < pair[1]));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use gencl_i915::RenderNode;
 use gencl_i915::uapi::{QueryTopologyInfo, query};
 
-use super::table::Model;
+use super::models::Model;
 
 /// Numbers of enabled units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -128,7 +128,7 @@ impl Event {
         &self.context
     }
 
-    /// Is it a command of `queue`?
+    /// Whether it is a command of `queue`.
     pub(crate) fn is_of(&self, queue: &Arc<Core>) -> bool {
         std::ptr::eq(self.queue.as_ptr(), Arc::as_ptr(queue))
     }
@@ -142,7 +142,7 @@ impl Event {
         self.number.store(number, Ordering::Relaxed);
     }
 
-    /// Is the event complete or failed?
+    /// Whether the event is complete or failed.
     pub(crate) fn ended(&self) -> bool {
         self.node.status().ended()
     }

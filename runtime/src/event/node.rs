@@ -95,7 +95,7 @@ impl Gate {
         }
     }
 
-    /// Is no pass outstanding?
+    /// Whether no pass is outstanding.
     pub(crate) fn is_open(&self) -> bool {
         self.missing.load(Ordering::Acquire) == 0
     }

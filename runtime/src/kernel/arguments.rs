@@ -175,12 +175,12 @@ impl ArgumentBlock {
         self.local_memory
     }
 
-    /// Is an argument a pointer to shared virtual memory?
+    /// Whether an argument is a pointer to shared virtual memory.
     pub(crate) fn has_shared_pointers(&self) -> bool {
         self.memory.iter().any(|(_, memory)| matches!(memory, ArgumentMemory::Shared(_)))
     }
 
-    /// Are both the arguments of the same launch of one kernel?
+    /// Whether both are the arguments of the same launch of one kernel.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         // With nothing to compare, `memcmp` reads from nowhere under an empty mask, which processors take
         // long for.
@@ -227,7 +227,7 @@ impl LocalLayout {
     }
 }
 
-/// Does `clSetKernelArg` take the same values for both lists of arguments?
+/// Whether `clSetKernelArg` takes the same values for both lists of arguments.
 pub(super) fn take_same_values(own: &[Argument], other: &[Argument]) -> bool {
     let taken = |argument: &Argument| (argument.kind, argument.size, argument.access);
     let alike =

@@ -254,8 +254,14 @@ impl Kernel {
             );
             return Err(Error::new(Code::InvalidArgValue, reason));
         }
-        if argument.access != Access::ReadOnly && format.surface_format(SurfaceView::Written).is_none() {
-            let reason = format!("argument {}: kernels cannot write {format:?}", argument.name);
+        let can = match argument.access {
+            Access::ReadOnly => true,
+            Access::WriteOnly | Access::None => format.surface_format(SurfaceView::Written).is_some(),
+            Access::ReadWrite => format.is_read_and_written(),
+        };
+        if !can {
+            let reason =
+                format!("argument {}: kernels have no {:?} of {format:?}", argument.name, argument.access);
             return Err(Error::new(Code::InvalidArgValue, reason));
         }
         let forbidden = match argument.access {

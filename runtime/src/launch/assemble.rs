@@ -286,7 +286,7 @@ fn grow(slot: &mut Slot, size: usize) -> usize {
     begin
 }
 
-/// Is there room for a launch of `walks` walkers with `state` bytes of state?
+/// Whether there is room for a launch of `walks` walkers with `state` bytes of state.
 fn has_room(set: &CommandSet, slot: &Slot, walks: usize, state: usize) -> bool {
     let commands = 4 * (slot.dwords.len() + BatchWriter::launch_length(set, walks) + BatchWriter::END);
     let fits = commands <= COMMANDS && COMMANDS + slot.state.len() + state <= slot.storage.size() as usize;
@@ -313,7 +313,7 @@ fn state_size(context: &DeviceContext, launch: &Launch, walks: &[Walk]) -> usize
     ALIGNMENT + images::size(launch.kernel()) + block + walks.len() * ALIGNMENT + constants
 }
 
-/// Is the launch's binding table, if it has one, within reach of the pointers to it? It is the first state behind the
+/// Whether the launch's binding table, if it has one, is within reach of the pointers to it. It is the first state behind the
 /// timestamps.
 fn has_room_for_bindings(slot: &Slot, launch: &Launch) -> bool {
     images::size(launch.kernel()) == 0 || slot.state.len() + ALIGNMENT < BINDING_TABLES

@@ -115,9 +115,9 @@ pub(crate) struct CommandSet {
     pub(crate) interface_descriptor: InterfaceDescriptor,
     pub(crate) surface_state: SurfaceState,
     pub(crate) sampler_state: SamplerState,
-    /// Do kernels access memory through one surface, not with A64 messages? It has binding table index 0.
+    /// Whether kernels access memory through one surface, not with A64 messages. It has binding table index 0.
     pub(crate) raw_surface: bool,
-    /// Are the layers of one-dimensional arrays at a distance of QPitch texels, not rows?
+    /// Whether the layers of one-dimensional arrays are at a distance of QPitch texels, not rows.
     pub(crate) qpitch_in_texels: bool,
     /// Registers that every batch sets: offset, value.
     pub(crate) registers: &'static [(u64, u64)],
@@ -131,7 +131,7 @@ pub(crate) struct CommandSet {
 }
 
 impl CommandSet {
-    /// Does the hardware have cross-thread constants? Otherwise each thread gets a copy, in front of its
+    /// Whether the hardware has cross-thread constants. Otherwise each thread gets a copy, in front of its
     /// local ids.
     pub(crate) fn shares_constants(&self) -> bool {
         self.interface_descriptor.cross_thread_length.is_there()

@@ -47,7 +47,7 @@ pub(crate) fn max_threads(kernel: &Kernel, lanes: u32, shared: bool, limit: u32)
     (limit as usize).saturating_sub(all).checked_div(each).map_or(u32::MAX, |threads| threads as u32)
 }
 
-/// Is the source the address of a buffer?
+/// Whether the source is the address of a buffer.
 fn is_address(source: PushSource) -> bool {
     matches!(
         source,

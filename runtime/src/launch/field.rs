@@ -37,7 +37,7 @@ impl Field {
     /// A field that the generation does not have. Its value is dropped.
     pub(crate) const ABSENT: Field = Field::number("", 0, 0);
 
-    /// Does the generation have it?
+    /// Whether the generation has it.
     pub(crate) const fn is_there(self) -> bool {
         !self.name.is_empty()
     }

@@ -17,7 +17,7 @@ use crate::{Context, Result};
 pub(crate) struct Allocation {
     /// In the order of the devices.
     storages: SmallVec<[Storage; 1]>,
-    /// Is this the application's own memory?
+    /// Whether this is the application's own memory.
     host: bool,
 }
 
@@ -74,7 +74,7 @@ impl Allocation {
         self.storages[0].memory()
     }
 
-    /// Is this the application's own memory?
+    /// Whether this is the application's own memory.
     pub(crate) fn is_host(&self) -> bool {
         self.host
     }

@@ -46,7 +46,7 @@ bitflags::bitflags! {
 }
 
 impl MapFlags {
-    /// May the application write to the mapping?
+    /// Whether the application may write to the mapping.
     pub(crate) fn writes(self) -> bool {
         self.intersects(Self::WRITE | Self::WRITE_INVALIDATE_REGION)
     }

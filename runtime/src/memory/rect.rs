@@ -79,7 +79,7 @@ impl PlacedRect {
         (0..slices).flat_map(move |z| (0..rows).map(move |y| self.begin + self.rect.row(y, z)))
     }
 
-    /// Do two rectangles share a byte?
+    /// Whether two rectangles share a byte.
     pub(crate) fn overlaps(self, other: Self) -> bool {
         let (Some(end), Some(other_end)) = (self.rect.end(self.region), other.rect.end(other.region)) else {
             return true;

@@ -194,7 +194,7 @@ impl Storage {
         self.placed.store(address, Ordering::Relaxed);
     }
 
-    /// Does the kernel driver choose the address, and relocate batches?
+    /// Whether the kernel driver chooses the address, and relocates batches.
     pub(crate) fn relocates(&self) -> bool {
         self.range.space.relocates
     }

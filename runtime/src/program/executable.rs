@@ -144,7 +144,7 @@ impl Executable {
         self.wide.get_or_init(|| widen().map(Arc::new).map_err(refusal)).clone()
     }
 
-    /// May the last work-group of a dimension be smaller?
+    /// Whether the last work-group of a dimension may be smaller.
     pub(crate) fn uneven_groups(&self) -> bool {
         self.uneven_groups
     }

@@ -116,7 +116,7 @@ impl Program {
         self.source.as_deref()
     }
 
-    /// Was the program created from binaries?
+    /// Whether the program was created from binaries.
     pub(crate) fn is_from_binary(&self) -> bool {
         self.from_binary
     }

@@ -161,7 +161,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Is there a step? Functions of the application count for the queue's thread only.
+    /// Whether there is a step. Functions of the application count for the queue's thread only.
     pub(super) fn has_step(&self, queue_thread: bool) -> bool {
         match self.pending.front().filter(|command| command.is_ready()) {
             Some(command) if command.is_launch() && self.takes_batch() => true,
@@ -193,7 +193,7 @@ impl State {
         }
     }
 
-    /// Have all commands ended, and have all callbacks been taken?
+    /// Whether all commands have ended, and all callbacks have been taken.
     pub(super) fn is_empty(&self) -> bool {
         self.pending.is_empty() && self.blocked.is_empty() && self.flights.is_empty() && self.due.is_empty()
     }
@@ -256,7 +256,7 @@ impl State {
         self.enqueued
     }
 
-    /// Have all commands up to this number ended?
+    /// Whether all commands up to this number have ended.
     pub(super) fn ended_up_to(&mut self, number: u64) -> bool {
         self.forget_ended();
         self.outstanding.events.front().is_none_or(|(first, _)| *first > number)

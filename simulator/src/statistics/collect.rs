@@ -93,6 +93,7 @@ impl Kernel {
         head.executed += total.executions;
         head.lanes += total.lanes;
         head.lines += total.lines;
+        head.texels += total.texels;
         head.distinct_lines += profile.distinct_lines();
         head.cycles += cycles;
         head.full_cycles += bounds.largest().1;

@@ -48,6 +48,9 @@ pub struct Kernel {
     pub lines: u64,
     /// Cache lines that messages accessed, each once per launch.
     pub distinct_lines: u64,
+    /// Texels that messages read or wrote: up to eight for a filtered result.
+    #[serde(default)]
+    pub texels: u64,
     /// Clocks of the launches as they were.
     pub cycles: u64,
     /// Clocks that the launches would take as parts of larger ones that fill the device.

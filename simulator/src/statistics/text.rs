@@ -57,6 +57,9 @@ pub fn listing(kernel: &Kernel) -> String {
     for (class, count) in &kernel.messages {
         let _ = writeln!(text, "  {class:<10} {count:>10} messages");
     }
+    if kernel.texels > 0 {
+        let _ = writeln!(text, "  {:<10} {:>10} read or written", "texels", kernel.texels);
+    }
     for line in untranslated(kernel) {
         let _ = writeln!(text, "  {line}");
     }

@@ -7,7 +7,7 @@ use gencl_isa::Generation;
 
 use super::command::{Command, Engines, Handler, Length, MI_MASK, RENDER_MASK};
 use super::field::{COLUMNS, Field};
-use super::{layouts, media, mi, pipe_control, pipeline_3d, registers, state};
+use super::{layouts, math, media, mi, pipe_control, pipeline_3d, registers, state};
 
 /// A one-dword MI command of all generations.
 const fn mi_one(name: &'static str, opcode: u32, fields: &'static [Field], run: Handler) -> Command {
@@ -102,7 +102,7 @@ pub const COMMANDS: &[Command] = &[
     mi_one("MI_PREDICATE", 0x0c, layouts::mi_predicate::FIELDS, registers::predicate),
     Command {
         length_bits: [0, 0x3f, 0x3f, 0xff],
-        ..mi("MI_MATH", 0x1a, [NONE, MATH, MATH, MATH], layouts::mi_math::FIELDS, registers::math)
+        ..mi("MI_MATH", 0x1a, [NONE, MATH, MATH, MATH], layouts::mi_math::FIELDS, math::execute)
     },
     mi("MI_SEMAPHORE_WAIT", 0x1c, by_generation([0, 0, 4, 4]), layouts::mi_semaphore_wait::FIELDS, mi::semaphore_wait),
     Command {

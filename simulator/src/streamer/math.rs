@@ -1,7 +1,8 @@
 //! The command streamer's 64-bit arithmetic: MI_MATH.
 
+use super::Streamer;
+use super::command::Flow;
 use super::field::{Field, Packet, from75};
-use super::registers::Registers;
 use gencl_eu::fault::Fault;
 
 /// Fields of an ALU instruction (MI_MATH_ALU_INSTRUCTION).
@@ -41,7 +42,8 @@ impl Alu {
 }
 
 /// Executes the ALU instructions of MI_MATH.
-pub fn execute(registers: &mut Registers, packet: Packet<'_>) -> Result<(), Fault> {
+pub fn execute(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
+    let registers = &mut streamer.state.registers;
     let mut state = Alu::default();
     for dwords in packet.dwords[1..].chunks(1) {
         let instruction = Packet { dwords, ..packet };
@@ -85,5 +87,5 @@ pub fn execute(registers: &mut Registers, packet: Packet<'_>) -> Result<(), Faul
             opcode => return Err(Fault::illegal(format!("MI_MATH: ALU opcode 0x{opcode:03x} is unknown"))),
         }
     }
-    Ok(())
+    Ok(Flow::Next)
 }

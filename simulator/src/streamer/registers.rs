@@ -9,7 +9,7 @@ use super::layouts::{
     mi_load_register_reg as load_reg_fields, mi_predicate as predicate_fields,
     mi_store_register_mem as store_mem_fields,
 };
-use super::{Streamer, math, not_global, traits};
+use super::{Streamer, not_global, traits};
 use crate::clock;
 use gencl_eu::device::Device;
 use gencl_eu::fault::Fault;
@@ -371,10 +371,5 @@ pub fn predicate(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow
         _ => old ^ loaded,
     };
     registers.set(PREDICATE_RESULT, u32::from(result));
-    Ok(Flow::Next)
-}
-
-pub fn math(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
-    math::execute(&mut streamer.state.registers, packet)?;
     Ok(Flow::Next)
 }

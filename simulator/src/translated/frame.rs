@@ -12,7 +12,8 @@ use gencl_eu::device::Device;
 use gencl_eu::dispatch::Launch;
 use gencl_eu::fault::Fault;
 use gencl_eu::file::{CONTROL, dword};
-use gencl_eu::memory::{AddressSpace, Cursor, PAGE_SIZE};
+use gencl_eu::memory::{AddressSpace, PAGE_SIZE};
+use gencl_eu::message::MessageCache;
 use gencl_eu::thread::{FloatMode, Status, Thread};
 use gencl_eu::{self as eu, Context, Kernel};
 
@@ -45,8 +46,8 @@ pub struct FrameOwner {
     pub windows: Vec<Window>,
     /// The threads whose register files the frame has.
     pub threads: Vec<Thread>,
-    /// Cursors of the interpreter, one per instruction.
-    pub cursors: Vec<Cursor>,
+    /// One per instruction.
+    pub caches: Vec<MessageCache>,
     /// The fault of a callback.
     pub fault: Option<Fault>,
 }
@@ -66,9 +67,9 @@ impl FrameOwner {
         Ok(true)
     }
 
-    /// Interprets one instruction for thread `number` and the channels `active`.
-    fn interpret(&mut self, number: u32, instruction: u32, active: u32) -> Result<(), Fault> {
-        let FrameOwner { frame, task, device, threads, cursors, .. } = self;
+    /// Thread `number` at an instruction, and what it shares with the others.
+    fn thread(&mut self, number: u32, instruction: u32) -> Result<CalledThread<'_>, Fault> {
+        let FrameOwner { frame, task, device, threads, caches, .. } = self;
         let work = &*task.as_ref().ok_or_else(no_launch)?.work;
         let index = if threads.len() == 1 { 0 } else { number as usize };
         let thread = &mut threads[index];
@@ -77,26 +78,48 @@ impl FrameOwner {
             thread.clear_accumulators();
         }
         thread.number = number;
+        thread.ip = instruction as usize;
+        // SAFETY: `local` and `local_size` describe memory that the runner owns, and translated code, which
+        // also accesses it, is suspended in this call.
+        let local = unsafe { slice::from_raw_parts_mut(frame.local, frame.local_size as usize) };
+        let cancel = &work.running.cancel;
+        let context = Context::new(&work.kernel, &work.launch, &work.memory, local, caches, device, cancel);
+        Ok(CalledThread { frame, work, context, thread })
+    }
+
+    /// Interprets one instruction for thread `number` and the channels `active`.
+    fn interpret(&mut self, number: u32, instruction: u32, active: u32) -> Result<(), Fault> {
+        let CalledThread { frame, work, mut context, thread } = self.thread(number, instruction)?;
         thread.active = active;
         thread.dispatch_mask = work.launch.dispatch_mask(number);
         thread.parked = 0;
-        thread.ip = instruction as usize;
         // The translated code has checked that registers were written before they are read, but for these.
         let [low, high] = mem::take(&mut frame.unwritten).map(u128::from);
         thread.written = !(low | high << 64);
         thread.status = Status::Ready;
         thread.float = FloatMode::of_control(dword(&thread.file, CONTROL));
-        // SAFETY: `local` and `local_size` describe memory that the runner owns, and translated code, which
-        // also accesses it, is suspended in this call.
-        let local = unsafe { slice::from_raw_parts_mut(frame.local, frame.local_size as usize) };
-        let cancel = &work.running.cancel;
-        let mut context =
-            Context::new(&work.kernel, &work.launch, &work.memory, local, cursors, device, cancel);
         context.barrier.arrived = frame.arrived;
         let result = eu::run_one(&work.kernel, &mut context, thread, frame.group);
         frame.arrived = context.barrier.arrived;
         result
     }
+
+    /// Performs the message of an instruction for thread `number` and the instruction's channels in `mask`.
+    fn send(&mut self, number: u32, instruction: u32, mask: u32) -> Result<(), Fault> {
+        if mask == 0 {
+            return Ok(());
+        }
+        let CalledThread { frame, work, mut context, thread } = self.thread(number, instruction)?;
+        eu::send_one(&work.kernel, &mut context, thread, frame.group, mask)
+    }
+}
+
+/// A thread for which translated code calls the simulator.
+struct CalledThread<'a> {
+    frame: &'a mut Frame,
+    work: &'a LaunchContext,
+    context: Context<'a>,
+    thread: &'a mut Thread,
 }
 
 /// The part of a buffer of `size` bytes that a window covers, as its first byte and size: it contains
@@ -151,6 +174,16 @@ pub unsafe extern "C" fn find_window(frame: *mut Frame, window: u32, address: u6
 pub unsafe extern "C" fn interpret(frame: *mut Frame, thread: u32, instruction: u32, active: u32) -> u32 {
     // SAFETY: the caller gives the frame of an owner that nobody else refers to.
     let done = unsafe { with_owner(frame, |owner| owner.interpret(thread, instruction, active)) };
+    u32::from(done.is_none())
+}
+
+/// [`Frame::send`]
+///
+/// # Safety
+/// As [`with_owner`].
+pub unsafe extern "C" fn send(frame: *mut Frame, thread: u32, instruction: u32, mask: u32) -> u32 {
+    // SAFETY: the caller gives the frame of an owner that nobody else refers to.
+    let done = unsafe { with_owner(frame, |owner| owner.send(thread, instruction, mask)) };
     u32::from(done.is_none())
 }
 

@@ -3,7 +3,7 @@
 use std::ptr;
 use std::sync::Arc;
 
-use super::frame::{FrameOwner, find_window, interpret};
+use super::frame::{FrameOwner, find_window, interpret, send};
 pub use super::frame::{LaunchContext, TranslatedLaunch};
 use super::loader::{EntryPoint, HostCode, ThreadFunction};
 use gencl_eu::abi::{FAULT, Frame, Window, YIELD};
@@ -11,7 +11,7 @@ use gencl_eu::device::Device;
 use gencl_eu::dispatch::{GRF_SIZE, GroupStatistics, HardwareThread, Launch};
 use gencl_eu::fault::{Fault, Reason};
 use gencl_eu::file::{CONTROL, NULL, set_dword};
-use gencl_eu::memory::Cursor;
+use gencl_eu::message::MessageCache;
 use gencl_eu::op::Action;
 use gencl_eu::thread::Thread;
 use gencl_eu::{self as eu, Kernel};
@@ -69,10 +69,10 @@ impl Runner {
             unwritten: [0; 2],
             find_window,
             interpret,
+            send,
         };
-        let (threads, cursors, windows) = (Vec::new(), Vec::new(), Vec::new());
-        let owner =
-            Box::new(FrameOwner { frame, task: None, device, windows, threads, cursors, fault: None });
+        let (threads, caches, windows) = (Vec::new(), Vec::new(), Vec::new());
+        let owner = Box::new(FrameOwner { frame, task: None, device, windows, threads, caches, fault: None });
         let (headers, masks, files) = (Vec::new(), Vec::new(), Vec::new());
         let (saved, local, resume) = (Vec::new(), Vec::new(), Vec::new());
         Runner { owner, headers, masks, files, saved, local, resume, control: 0 }
@@ -99,7 +99,7 @@ impl Runner {
         owner.windows.clear();
         let none = Window { start: 0, size: 0, host: ptr::null_mut() };
         owner.windows.resize(task.code.windows as usize, none);
-        owner.cursors.resize(kernel.ops().len(), Cursor::default());
+        owner.caches.resize_with(kernel.ops().len(), MessageCache::default);
         owner.threads.resize_with(slots as usize, Thread::default);
         for (thread, slot) in owner.threads.iter_mut().zip(first_slot..) {
             thread.slot = slot;

@@ -8,6 +8,7 @@ use gencl_eu::file::FLAG;
 use super::{Emitter, FILE};
 use crate::access::Access;
 use crate::ir::{I32, I64, POINTER, Ty, Value};
+use crate::message::Image;
 use crate::plan::Step;
 
 impl Emitter<'_> {
@@ -24,6 +25,22 @@ impl Emitter<'_> {
         for (k, definition) in plan.effects[index].definitions.iter().enumerate() {
             let place = self.definition_place(index, k);
             self.copy_access(&definition.access, &place, false);
+        }
+    }
+
+    /// Has the simulator perform a message to an image.
+    pub(super) fn image(&mut self, index: usize, message: &Image) {
+        let lanes = u32::from(self.plan.ops[index].lanes);
+        let mask = self.mask(index);
+        self.store_operands(index, None);
+        let enabled = mask.clone().unwrap_or(Value::int(Ty::int(lanes, 1), u64::MAX));
+        let enabled = self.f.resize(&enabled, 32, false);
+        let arguments = [self.thread.clone(), Value::int(I32, index as u64), enabled];
+        self.call_or_fault(&SEND, Call::Usual, &arguments);
+        for (number, at) in message.results.iter().enumerate() {
+            let at = self.f.at(&self.file.clone(), *at);
+            let value = self.f.load(Ty::int(message.size as u32 * 8, lanes), &at, FILE);
+            self.write(index, number, &value, mask.as_ref());
         }
     }
 
@@ -90,7 +107,12 @@ impl Emitter<'_> {
         let active = self.active.clone();
         let active = self.dword(&active);
         let arguments = [self.thread.clone(), Value::int(I32, index as u64), active];
-        let failed = self.call(&EXECUTE, call, &arguments);
+        self.call_or_fault(&EXECUTE, call, &arguments);
+    }
+
+    /// Calls a function that returns 0, or a fault of the thread.
+    fn call_or_fault(&mut self, callback: &Callback, call: Call, arguments: &[Value]) {
+        let failed = self.call(callback, call, arguments);
         let right = self.f.compare("icmp eq", &failed, &Value::int(failed.ty, 0));
         let on = self.f.label();
         self.f.branch_likely(&right, on, self.fault);
@@ -184,5 +206,7 @@ pub const RARE: [&str; 2] = [EXECUTE.name, FIND.name];
 
 const EXECUTE: Callback =
     Callback { name: "execute", place: offset_of!(Frame, interpret), arguments: &[32, 32, 32] };
+
+const SEND: Callback = Callback { name: "send", place: offset_of!(Frame, send), arguments: &[32, 32, 32] };
 
 const FIND: Callback = Callback { name: "find", place: offset_of!(Frame, find_window), arguments: &[32, 64] };

@@ -360,6 +360,7 @@ impl Emitter<'_> {
             Step::Message(Message::Lanes(message)) => self.lanes(index, message),
             Step::Message(Message::Block(message)) => self.data_block(index, message),
             Step::Message(Message::Atomic(message)) => self.atomic(index, message),
+            Step::Message(Message::Image(message)) => self.image(index, message),
             Step::Message(Message::Fence { answer }) => {
                 self.f.line("fence seq_cst");
                 if let Some((_, bytes)) = answer {

@@ -5,7 +5,7 @@
 pub struct Type {
     /// Of an element: 8, 16, 32 or 64.
     pub bits: u32,
-    /// Is an element signed?
+    /// Whether an element is signed.
     pub signed: bool,
     /// Elements: 1, 2 or 4.
     pub count: u32,

@@ -19,7 +19,7 @@ pub fn act() -> Option<String> {
     std::env::var(CHILD).ok()
 }
 
-/// Was this process started by a case?
+/// Whether this process was started by a case.
 pub fn is_child() -> bool {
     act().is_some()
 }

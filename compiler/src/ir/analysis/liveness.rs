@@ -95,7 +95,7 @@ impl Crossing {
         set.ones().map(|slot| self.registers[slot])
     }
 
-    /// Is a register in a set?
+    /// Whether a register is in a set.
     pub fn contains(&self, set: &RegisterSet, reg: Reg) -> bool {
         self.slot(reg).is_some_and(|slot| set.contains(slot))
     }

@@ -10,7 +10,7 @@ pub type Texel = [u32; 4];
 pub struct Image {
     /// Texels in each dimension; 1 for those that it does not have. Layers are the dimension behind the last one.
     pub size: [u32; 3],
-    /// Is it an array?
+    /// Whether it is an array.
     pub array: bool,
     /// The texels, x fastest.
     pub texels: Vec<Texel>,

@@ -95,6 +95,7 @@ impl<'l> Group<'l> {
                         let value = value.get(begin..begin + bytes as usize);
                         from_bytes(value.ok_or(Trap::Argument { index: argument })?)
                     }
+                    Some(Value::Sampler(number)) if offset == 0 => (*number).into(),
                     _ => return Err(Trap::Argument { index: argument }),
                 },
                 PushSource::Pointer { argument } => match launch.arguments.get(argument as usize) {

@@ -223,7 +223,7 @@ impl RegisterValues {
     }
 }
 
-/// Does the end of a block read a register?
+/// Whether the end of a block reads a register.
 fn reads_at_end(function: &Function, block: BlockId, reg: Reg) -> bool {
     function.block(block).terminator().is_some_and(|end| end.reads().any(|read| read == reg))
 }

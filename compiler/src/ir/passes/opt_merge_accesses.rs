@@ -165,7 +165,7 @@ struct Group {
 }
 
 impl Group {
-    /// Is one of the registers a source of one of the stores?
+    /// Whether one of the registers is a source of one of the stores.
     fn stores_any(&self, function: &Function, block: BlockId, registers: &[Reg]) -> bool {
         let instructions = &function.block(block).instructions;
         let sources = |index: usize| instructions[index].srcs.iter();

@@ -159,7 +159,7 @@ impl Word for ImageProperty {
     }
 }
 
-/// Is it the upper half?
+/// Whether it is the upper half.
 impl Word for bool {
     fn print(self, out: &mut Printed) {
         out.part(if self { "upper" } else { "lower" });

@@ -9,7 +9,7 @@ use crate::dispatch::Rounding;
 use crate::float::{from_f16, to_f16};
 
 /// Largest unsigned value of `bits` bits.
-fn largest(bits: u32) -> u32 {
+pub fn largest(bits: u32) -> u32 {
     u32::MAX >> (32 - bits)
 }
 
@@ -24,12 +24,12 @@ fn from_srgb(v: f64) -> f64 {
 }
 
 /// Whether a component is encoded in sRGB formats.
-fn is_colour(component: Component) -> bool {
+pub fn is_colour(component: Component) -> bool {
     component != Component::Alpha
 }
 
 /// Converts the bits of a channel to a register's value.
-fn expand(channel_type: ChannelType, component: Component, bits: u32, value: u32) -> u32 {
+pub fn expand(channel_type: ChannelType, component: Component, bits: u32, value: u32) -> u32 {
     let unorm = || f64::from(value) / f64::from(largest(bits));
     let float = match channel_type {
         ChannelType::Uint => return value,
@@ -67,7 +67,7 @@ fn reduce(channel_type: ChannelType, bits: u32, value: u32) -> u32 {
 }
 
 /// The channels in registers that a component is read to.
-fn registers(component: Component) -> &'static [usize] {
+pub fn registers(component: Component) -> &'static [usize] {
     match component {
         Component::Red => &[0],
         Component::Green => &[1],
@@ -80,7 +80,7 @@ fn registers(component: Component) -> &'static [usize] {
 }
 
 /// The channels of a format, each with its first bit and its width.
-fn channel_bits(channels: Channels) -> impl Iterator<Item = (Component, u32, u32)> {
+pub fn channel_bits(channels: Channels) -> impl Iterator<Item = (Component, u32, u32)> {
     channels.iter().scan(0, |next, (component, bits)| {
         let first = *next;
         *next += bits;

@@ -8,7 +8,6 @@
 //! repeat the dword or row at the surface's edge, writes are dropped. The execution mask is ignored.
 
 use super::super::Call;
-use super::bits;
 use super::surface::SurfaceType;
 use crate::dispatch::GRF_SIZE;
 use crate::fault::Fault;
@@ -41,7 +40,7 @@ const MAX_REGISTERS: usize = 8;
 /// Reads or writes a block.
 pub fn transfer(call: &mut Call<'_, '_>, message: &MediaBlock) -> Result<(), Fault> {
     let image = call.image(message.surface)?;
-    let stride = bits(&call.surface_state(message.surface)?, 11, 11);
+    let stride = call.rules().surface.line_stride.get(&call.surface_state(message.surface)?);
     if message.rows == RowOverride::Fields || message.rows == RowOverride::None && stride != 0 {
         return Err(Fault::unsupported("media block messages on fields of frames"));
     }

@@ -10,23 +10,38 @@
 //! | `sampler.rs` | messages to the sampler |
 //! | `sampler_state.rs` | SAMPLER_STATE and border colours |
 //! | `filter.rs` | coordinates, address modes, filters |
+//! | `prepared.rs` | the states that a message uses, decoded once |
+//! | `reference.rs` | the sampler for one channel |
+//! | `lanes.rs` | texels of all channels of a message at once: `positions.rs`, `texels.rs`, `channels.rs` |
+//!
+//! Sampler and typed messages are performed for all channels at once where all use the same level of detail and
+//! the whole surface is in one buffer, else channel by channel. The results are the same, bit by bit.
 
+mod channels;
 mod convert;
 mod filter;
 mod format;
+mod lanes;
 mod media_block;
+mod positions;
+mod prepared;
+mod reference;
 mod rules;
 mod sampler;
 mod sampler_state;
 mod surface;
+mod texels;
 mod tiling;
 mod typed;
 
 #[cfg(test)]
 pub use format::FORMATS;
 pub use media_block::{MediaBlock, RowOverride, transfer as media_block};
-pub use sampler::{Sample, SampleKind, sample};
-pub use typed::{SlotGroup, Typed, TypedAtomic, access as typed, atomic as typed_atomic};
+pub use prepared::PreparedSlot;
+pub use sampler::{Sample, SampleKind, sample, texels as sampled_texels};
+pub use typed::{
+    SlotGroup, Typed, TypedAtomic, access as typed, atomic as typed_atomic, texels as typed_texels,
+};
 
 use super::Call;
 use super::port::SurfaceLayout;
@@ -34,6 +49,7 @@ use crate::dispatch::Launch;
 use crate::fault::Fault;
 use crate::memory::{AddressSpace, Cursor};
 use gencl_isa::Generation;
+use surface::Surface;
 
 /// The four channels of a texel in registers: red, green, blue, alpha, each the bits of a float or an
 /// integer.
@@ -63,6 +79,46 @@ pub(super) fn read_surface_state(
     Ok(bytemuck::cast(bytes))
 }
 
+/// Where the texels of a channel come from.
+trait TexelSource {
+    /// The bits of the texel at a GPU address.
+    fn texel(&mut self, address: u64, size: usize) -> Result<u128, Fault>;
+
+    /// The border colour at an offset, for a surface.
+    fn border(&mut self, offset: u32, image: &Surface) -> Result<Texel, Fault>;
+}
+
+/// An access to a texel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TexelAccess {
+    /// GPU address.
+    pub address: u64,
+    /// Bytes.
+    pub bytes: usize,
+}
+
+/// Notes what is read, all of which is 0.
+impl TexelSource for Vec<TexelAccess> {
+    fn texel(&mut self, address: u64, bytes: usize) -> Result<u128, Fault> {
+        self.push(TexelAccess { address, bytes });
+        Ok(0)
+    }
+
+    fn border(&mut self, _: u32, _: &Surface) -> Result<Texel, Fault> {
+        Ok([0; 4])
+    }
+}
+
+impl TexelSource for Call<'_, '_> {
+    fn texel(&mut self, address: u64, size: usize) -> Result<u128, Fault> {
+        self.read_texel(address, size)
+    }
+
+    fn border(&mut self, offset: u32, image: &Surface) -> Result<Texel, Fault> {
+        self.border_colour(offset, image)
+    }
+}
+
 impl Call<'_, '_> {
     /// Reads the surface state of a binding table index; dwords that the generation does not have are 0.
     pub(super) fn surface_state(&mut self, index: u8) -> Result<SurfaceState, Fault> {
@@ -85,14 +141,14 @@ impl Call<'_, '_> {
     /// Reads the bytes of a texel at a GPU address.
     fn read_texel(&mut self, address: u64, size: usize) -> Result<u128, Fault> {
         let mut bytes = [0; 16];
-        let cursor = &mut self.context.cursors[self.thread.ip];
+        let cursor = &mut self.context.caches[self.thread.ip].cursor;
         self.context.memory.read(cursor, address, &mut bytes[..size])?;
         Ok(u128::from_le_bytes(bytes))
     }
 
     /// Writes the bytes of a texel at a GPU address.
     fn write_texel(&mut self, address: u64, size: usize, bits: u128) -> Result<(), Fault> {
-        let cursor = &mut self.context.cursors[self.thread.ip];
+        let cursor = &mut self.context.caches[self.thread.ip].cursor;
         Ok(self.context.memory.write(cursor, address, &bits.to_le_bytes()[..size])?)
     }
 }

@@ -1,10 +1,13 @@
 //! `SAMPLER_STATE` and border colours.
 //!
-//! Fields: Skylake manual, Volume 2d "Command Reference: Structures"; the same bits in Mesa's `gen8.xml` and
+//! Fields: Skylake manual, Volume 2d "Command Reference: Structures"; the same bits in Mesa's `gen7.xml` to
 //! `gen9.xml`.
 
 use super::super::Call;
 use super::filter::{AddressMode, Axis, Filter};
+use super::format::{ChannelType, SurfaceFormat};
+use super::rules::{IntegerBorder, Rules};
+use super::surface::Surface;
 use super::{Texel, bits};
 use crate::fault::Fault;
 
@@ -49,7 +52,7 @@ impl SamplerState {
     ///
     /// # Errors
     /// Filters and address modes that are not simulated.
-    pub fn decode(state: [u32; 4]) -> Result<SamplerState, Fault> {
+    pub fn decode(state: [u32; 4], rules: &Rules) -> Result<SamplerState, Fault> {
         let field = |first, last| bits(&state, first, last);
         let filter = |code| match code {
             0 => Ok(Filter::Nearest),
@@ -86,14 +89,14 @@ impl SamplerState {
             larger_axes: axes([114, 112, 110]),
             level_limits: [field(52, 63), field(40, 51)],
             level_bias: (field(1, 13) << 19) as i32 >> 19,
-            border: field(70, 87) << 6,
+            border: rules.border_pointer.offset(&state),
         })
     }
 }
 
 impl Call<'_, '_> {
     /// Reads the state of a sampler, from the table that the header points to, else from the launch's.
-    pub(super) fn sampler_state(&mut self, index: u8) -> Result<SamplerState, Fault> {
+    pub(super) fn sampler_dwords(&mut self, index: u8) -> Result<[u32; 4], Fault> {
         let launch = self.context.launch;
         let table = if self.lengths.header { self.header(3)? } else { launch.samplers } & !0x1f;
         // A header may name another table.
@@ -101,12 +104,27 @@ impl Call<'_, '_> {
             self.check_used("sampler", index, launch.used.samplers)?;
         }
         let offset = u64::from(table) + u64::from(index) * 16;
-        SamplerState::decode(self.dynamic_state(offset)?)
+        self.dynamic_state(offset)
     }
 
-    /// Reads a border colour: four floats, or integers for integer formats.
-    pub(super) fn border_colour(&mut self, offset: u32) -> Result<Texel, Fault> {
-        self.dynamic_state(u64::from(offset))
+    /// Reads the border colour at an offset, for a surface: four floats, or integers for integer formats.
+    pub(super) fn border_colour(&mut self, offset: u32, image: &Surface) -> Result<Texel, Fault> {
+        let offset = u64::from(offset);
+        let border =
+            if image.format.is_integer() { self.rules().integer_border } else { IntegerBorder::Same };
+        match border {
+            IntegerBorder::Same => self.dynamic_state(offset),
+            IntegerBorder::Packed if image.integer_border && offset.is_multiple_of(512) => {
+                let colour = self.dynamic_state(offset + 64)?;
+                Ok(unpack_border(image.format, colour))
+            }
+            IntegerBorder::Packed => Err(Fault::illegal(
+                "the border colour of integers without Integer Surface Format, or not aligned to 512 bytes",
+            )),
+            IntegerBorder::Missing => {
+                Err(Fault::illegal(format!("the border colour of integer format {}", image.format.name)))
+            }
+        }
     }
 
     /// Reads four dwords at an offset from the Dynamic State Base Address.
@@ -116,4 +134,23 @@ impl Call<'_, '_> {
         self.context.memory.read(&mut self.context.state_cursor, address, &mut bytes)?;
         Ok(bytemuck::cast(bytes))
     }
+}
+
+/// The channels of a border colour of [`IntegerBorder::Packed`]. The places of those of 8 bits are bytes of the
+/// first dword; of narrower ones than 32 bits, halves of the first and the third; the green of two channels of
+/// 32 bits is where blue is (`gen75.xml`, SAMPLER_BORDER_COLOR_STATE; Mesa's `crocus_upload_border_color`).
+fn unpack_border(format: &SurfaceFormat, dwords: [u32; 4]) -> Texel {
+    let (places, bits): ([u32; 4], u32) = match (format.channels[0].1, format.channels.len()) {
+        (8, _) => ([0, 8, 16, 24], 8),
+        (32, 2) => ([0, 64, 32, 96], 32),
+        (32, _) => ([0, 32, 64, 96], 32),
+        _ => ([0, 16, 64, 80], 16),
+    };
+    places.map(|place| {
+        let value = dwords[place as usize / 32] >> (place % 32) << (32 - bits);
+        match format.channel_type {
+            ChannelType::Sint => (value as i32 >> (32 - bits)) as u32,
+            _ => value >> (32 - bits),
+        }
+    })
 }

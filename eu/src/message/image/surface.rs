@@ -1,12 +1,13 @@
 //! `RENDER_SURFACE_STATE`, and addresses of texels.
 //!
-//! Fields: Skylake manual, Volume 2d "Command Reference: Structures"; the same bits in Mesa's `gen8.xml` and
-//! `gen9.xml`. Layout of levels and slices: Volume 5 "Memory Views", "Surface Layout and Tiling", and Mesa's
-//! `isl.c`.
+//! Fields: Skylake manual, Volume 2d "Command Reference: Structures"; the same bits in Mesa's `gen7.xml` to
+//! `gen9.xml`; those that have moved are in [`Rules`]. Layout of levels and slices: Volume 5 "Memory Views",
+//! "Surface Layout and Tiling", and Mesa's `isl.c`.
 
+use super::super::port::SurfaceLayout;
 use super::bits;
 use super::format::SurfaceFormat;
-use super::rules::Rules;
+use super::rules::{Rules, SliceDistance};
 use super::tiling::Tiling;
 use super::{SURFACE_STATE_DWORDS, Texel};
 use crate::fault::Fault;
@@ -55,26 +56,19 @@ pub struct Surface {
     /// Smallest level of detail, in units of 1/256.
     pub minimum_level: u32,
     /// Shader Channel Select of each channel: 0 and 1 for constants, 4 to 7 for red to alpha.
-    select: [u32; 4],
-    tiling: Tiling,
+    pub(super) select: [u32; 4],
+    /// Whether the border colour is that of integers, where that is chosen here.
+    pub integer_border: bool,
+    pub(super) tiling: Tiling,
     arrangement: Arrangement,
-    pitch: u64,
+    pub(super) pitch: u64,
     qpitch: u64,
-    base: u64,
+    pub(super) base: u64,
     /// X Offset and Y Offset, in texels.
-    offset: [u64; 2],
-    first_slice: u32,
+    pub(super) offset: [u64; 2],
+    pub(super) first_slice: u32,
     /// Alignment of levels, in texels.
     alignment: [u64; 2],
-}
-
-/// Decodes an alignment field of two bits, in texels.
-fn alignment(code: u32) -> u64 {
-    match code {
-        2 => 8,
-        3 => 16,
-        _ => 4,
-    }
 }
 
 /// The size of a level of detail in one dimension.
@@ -106,19 +100,17 @@ impl Surface {
             7 => SurfaceType::Null,
             other => return Err(Fault::unsupported(format!("typed access to a surface of type {other}"))),
         };
-        let tiling = match bits(state, 12, 13) {
-            0 => Tiling::Linear,
-            2 => Tiling::X,
-            3 => Tiling::Y,
-            _ => return Err(Fault::unsupported("a surface with W tiling")),
+        let fields = rules.surface;
+        let Some(tiling) = fields.tilings[fields.tiling.get(state) as usize] else {
+            return Err(Fault::unsupported("a surface with W tiling"));
         };
-        if bits(state, 178, 179) != 0 {
+        if fields.resource_mode.is_some_and(|mode| mode.get(state) != 0) {
             return Err(Fault::unsupported("a surface with Yf or Ys tiling"));
         }
         if ty != SurfaceType::Null && bits(state, 131, 133) != 0 {
             return Err(Fault::unsupported("a multisampled surface"));
         }
-        if ty != SurfaceType::Null && bits(state, 192, 194) != 0 {
+        if ty != SurfaceType::Null && fields.auxiliary.get(state) != 0 {
             return Err(Fault::unsupported("a surface with an auxiliary surface"));
         }
         let Some(format) = SurfaceFormat::numbered(number) else {
@@ -136,6 +128,14 @@ impl Surface {
             SurfaceType::ThreeDimensional if !rules.slices_at_qpitch => Arrangement::Stack,
             _ => Arrangement::Plane,
         };
+        let alignment = fields.alignments.map(|(field, texels)| texels[field.get(state) as usize]);
+        let rows = |level| u64::from(minify(size[1], level)).next_multiple_of(alignment[1]);
+        let qpitch = match &fields.slices {
+            SliceDistance::QPitch(field) => u64::from(field.get(state)) * 4,
+            SliceDistance::Spacing(field) if field.get(state) != 0 => rows(0),
+            SliceDistance::Spacing(_) => rows(0) + rows(1) + 12 * alignment[1],
+        };
+        let (y_offset, rows_of_unit) = fields.y_offset;
         let surface = Surface {
             ty,
             array,
@@ -144,15 +144,16 @@ impl Surface {
             last_level: bits(state, 160, 163),
             first_level: bits(state, 164, 167),
             minimum_level: bits(state, 224, 235),
-            select: [249, 246, 243, 240].map(|first| bits(state, first, first + 2)),
+            select: fields.select.map_or([4, 5, 6, 7], |select| select.map(|field| field.get(state))),
+            integer_border: fields.integer.is_none_or(|field| field.get(state) != 0),
             tiling,
             arrangement,
             pitch: u64::from(bits(state, 96, 113)) + 1,
-            qpitch: u64::from(bits(state, 32, 46)) * 4,
-            base: u64::from(state[8]) | u64::from(state[9]) << 32,
-            offset: [u64::from(bits(state, 185, 191)) * 4, u64::from(bits(state, 181, 183)) * 4],
+            qpitch,
+            base: SurfaceLayout::of(rules.generation).address(state),
+            offset: [u64::from(bits(state, 185, 191)) * 4, u64::from(y_offset.get(state)) * rows_of_unit],
             first_slice: bits(state, 146, 156),
-            alignment: [alignment(bits(state, 14, 15)), alignment(bits(state, 16, 17))],
+            alignment,
         };
         if strict {
             surface.check()?;
@@ -257,7 +258,7 @@ impl Surface {
     }
 
     /// The position of the first texel of a slice of a level, in texels.
-    fn slice_origin(&self, level: u32, slice: u32) -> [u64; 2] {
+    pub(super) fn slice_origin(&self, level: u32, slice: u32) -> [u64; 2] {
         let slice = u64::from(slice);
         let aligned = |level: u32, axis: usize| {
             u64::from(minify(self.size[axis], level)).next_multiple_of(self.alignment[axis])
@@ -302,7 +303,7 @@ mod tests {
     #[test]
     fn a_state_that_was_never_set_is_refused() {
         for generation in Generation::ALL {
-            let Some(rules) = rules::of(generation) else { continue };
+            let rules = rules::of(generation);
             let fault = Surface::decode(&[0; 16], rules, true).unwrap_err();
             assert!(fault.to_string().contains("never set"), "{fault}");
             Surface::decode(&[0; 16], rules, false).unwrap();

@@ -1,7 +1,10 @@
 //! Tiling: offsets of bytes in a surface.
 //!
-//! Skylake manual, Volume 5 "Memory Views", "Tiling"; cross-checked with Mesa's `isl_tiled_memcpy.c`. Since
-//! Broadwell no address bits are swizzled.
+//! Skylake manual, Volume 5 "Memory Views", "Tiling"; cross-checked with Mesa's `isl_tiled_memcpy.c`. Before
+//! Broadwell, bit 6 of addresses depends on others where memory has two channels; the simulated memory has one,
+//! and the simulated kernel driver reports no swizzling.
+
+use super::texels::{Lanes, each};
 
 /// The order of bytes in a surface (RENDER_SURFACE_STATE, "Tile Mode").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +24,33 @@ impl Tiling {
             Tiling::Linear => y * pitch + x,
             Tiling::X => y / 8 * 8 * pitch + x / 512 * 4096 + y % 8 * 512 + x % 512,
             Tiling::Y => y / 32 * 32 * pitch + x / 128 * 4096 + x % 128 / 16 * 512 + y % 32 * 16 + x % 16,
+        }
+    }
+
+    /// The part of [`Tiling::offset`] that depends on `x`, for all channels.
+    pub fn columns<const N: usize>(self, x: &Lanes<u32>) -> Lanes<u32> {
+        match self {
+            Tiling::Linear => *x,
+            Tiling::X => each::<N, _>(|lane| x[lane] / 512 * 4096 + x[lane] % 512),
+            Tiling::Y => each::<N, _>(|lane| x[lane] / 128 * 4096 + x[lane] % 128 / 16 * 512 + x[lane] % 16),
+        }
+    }
+
+    /// The part of [`Tiling::offset`] that depends on `y`, for all channels.
+    pub fn rows<const N: usize>(self, pitch: u32, y: &Lanes<u32>) -> Lanes<u32> {
+        match self {
+            Tiling::Linear => each::<N, _>(|lane| y[lane].wrapping_mul(pitch)),
+            Tiling::X => each::<N, _>(|lane| (y[lane] / 8 * 8).wrapping_mul(pitch) + y[lane] % 8 * 512),
+            Tiling::Y => each::<N, _>(|lane| (y[lane] / 32 * 32).wrapping_mul(pitch) + y[lane] % 32 * 16),
+        }
+    }
+
+    /// An upper bound of the offsets of all bytes before `end` in the rows up to `y`.
+    pub fn end(self, pitch: u64, end: u64, y: u64) -> u64 {
+        match self {
+            Tiling::Linear => y * pitch + end,
+            Tiling::X => y / 8 * 8 * pitch + end.div_ceil(512) * 4096,
+            Tiling::Y => y / 32 * 32 * pitch + end.div_ceil(128) * 4096,
         }
     }
 

@@ -11,9 +11,11 @@ use super::super::Call;
 use super::super::atomic::AtomicOperation;
 use super::super::port::MemoryRegion;
 use super::super::scattered::lanes;
-use super::Texel;
+use super::prepared::{ImageOperation, Prepared};
 use super::rules::{self, Rules};
 use super::surface::{Surface, SurfaceType};
+use super::texels::{LANES, Lanes, each};
+use super::{SurfaceState, Texel, TexelAccess};
 use crate::dispatch::GRF_SIZE;
 use crate::fault::Fault;
 use crate::file;
@@ -60,24 +62,31 @@ const COORDINATES: usize = 4;
 
 impl Call<'_, '_> {
     /// The rules of images in the device's generation.
-    pub(super) fn rules(&self) -> Result<&'static Rules, Fault> {
-        let generation = self.context.device.generation;
-        rules::of(generation).ok_or_else(|| Fault::unsupported(format!("images of {generation:?}")))
+    pub(super) fn rules(&self) -> &'static Rules {
+        rules::of(self.context.device.generation)
     }
 
-    /// Decodes the surface that a typed message or the sampler accesses.
-    pub(super) fn image(&mut self, index: u8) -> Result<Surface, Fault> {
+    /// Reads the state of the surface that a typed message or the sampler accesses.
+    pub(super) fn image_state(&mut self, index: u8) -> Result<SurfaceState, Fault> {
         if matches!(index, 253..=255) {
             return Err(Fault::illegal(format!("typed access through binding table index {index}")));
         }
-        let state = self.surface_state(index)?;
-        Surface::decode(&state, self.rules()?, self.context.strict)
+        self.surface_state(index)
+    }
+
+    /// Decodes the surface that a message accesses.
+    pub(super) fn image(&mut self, index: u8) -> Result<Surface, Fault> {
+        let state = self.image_state(index)?;
+        Surface::decode(&state, self.rules(), self.context.strict)
     }
 
     /// The enabled channels: those of the instruction that are also in the header's sample mask.
     fn samples(&self, slots: SlotGroup) -> Result<u32, Fault> {
         let mask = self.channels(SIMD)?;
         if !self.lengths.header {
+            if self.context.strict && self.rules().typed_header {
+                return Err(Fault::illegal("a typed message without a header"));
+            }
             return Ok(mask);
         }
         let samples = self.header(7)?;
@@ -98,21 +107,21 @@ impl Call<'_, '_> {
     }
 
     /// The coordinates of all lanes: U, V, R, level of detail.
-    fn lane_coordinates(&self, count: usize) -> Result<[[u32; COORDINATES]; SIMD], Fault> {
-        let mut coordinates = [[0; COORDINATES]; SIMD];
-        for index in 0..count {
-            let at = self.payload(self.first() + index)?;
-            for (lane, coordinates) in coordinates.iter_mut().enumerate() {
-                coordinates[index] = file::dword(&self.thread.file, at + lane * 4);
-            }
+    fn lane_coordinates(&self, count: usize) -> Result<[Lanes<u32>; COORDINATES], Fault> {
+        let mut coordinates = [[0; LANES]; COORDINATES];
+        for (index, coordinates) in coordinates[..count].iter_mut().enumerate() {
+            *coordinates = self.operand(self.first() + index)?;
         }
         Ok(coordinates)
     }
 
     /// An operand of all lanes.
-    fn operand(&self, index: usize) -> Result<[u32; SIMD], Fault> {
+    fn operand(&self, index: usize) -> Result<Lanes<u32>, Fault> {
         let at = self.payload(index)?;
-        Ok(std::array::from_fn(|lane| file::dword(&self.thread.file, at + lane * 4)))
+        let mut values = [0; LANES];
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut values[..SIMD]);
+        bytes.copy_from_slice(&self.thread.file[at..at + SIMD * 4]);
+        Ok(values)
     }
 }
 
@@ -144,10 +153,31 @@ impl Surface {
     }
 }
 
+/// The texels that a typed message accesses, with `data` registers of data after the coordinates; none for an
+/// invalid one.
+pub fn texels(call: &mut Call<'_, '_>, surface: u8, slots: SlotGroup, data: usize) -> Vec<TexelAccess> {
+    let texels = |call: &mut Call<'_, '_>| -> Result<Vec<TexelAccess>, Fault> {
+        let image = call.image(surface)?;
+        let mask = call.samples(slots)?;
+        let coordinates = call.lane_coordinates(call.coordinates(data)?)?;
+        let address = |lane: usize| image.port_texel(coordinates.map(|values| values[lane])).ok().flatten();
+        let bytes = image.format.bytes();
+        Ok(lanes(mask).filter_map(address).map(|address| TexelAccess { address, bytes }).collect())
+    };
+    texels(call).unwrap_or_default()
+}
+
 /// Typed read and write. Out of bounds, reads are 0 and writes are dropped.
 pub fn access(call: &mut Call<'_, '_>, message: &Typed) -> Result<(), Fault> {
-    let Typed { surface, write, components, slots } = *message;
-    let image = call.image(surface)?;
+    let prepared = call.prepare(ImageOperation::Typed, message.surface, None)?;
+    access_prepared(call, message, &prepared)?;
+    call.keep(prepared);
+    Ok(())
+}
+
+fn access_prepared(call: &mut Call<'_, '_>, message: &Typed, prepared: &Prepared) -> Result<(), Fault> {
+    let Typed { write, components, slots, .. } = *message;
+    let image = &prepared.image;
     let generation = call.context.device.generation;
     let converts = if write { image.format.typed_write } else { image.format.typed_read.has(generation) };
     if image.ty != SurfaceType::Null && !converts {
@@ -166,32 +196,61 @@ pub fn access(call: &mut Call<'_, '_>, message: &Typed) -> Result<(), Fault> {
     let count = call.coordinates(if write { moved } else { 0 })?;
     let data = call.first() + count;
     let response = if write { 0 } else { call.response(moved)? };
-    let size = image.format.bytes();
     // Read first, as the response may overlap the payload.
-    let coordinates = call.lane_coordinates(count)?;
-    for lane in lanes(mask) {
-        let place = |fault: Fault| fault.in_lane(lane as u32);
-        let address = image.port_texel(coordinates[lane]).map_err(place)?;
-        let channels = (0..4).filter(|channel| components >> channel & 1 != 0);
-        if write {
-            let Some(address) = address else { continue };
-            let mut texel: Texel = [0; 4];
-            for (index, channel) in channels.enumerate() {
-                let at = call.payload(data + index)?;
-                texel[channel] = file::dword(&call.thread.file, at + lane * 4);
+    let [u, v, r, levels] = call.lane_coordinates(count)?;
+    let needed = [0, 1, 2, 3].map(|channel| components >> channel & 1 != 0);
+    let channels = (0..4).filter(|channel| needed[*channel]);
+    let mut values = [[0; LANES]; 4];
+    if write {
+        for (index, channel) in channels.clone().enumerate() {
+            values[channel] = call.operand(data + index)?;
+        }
+    }
+    // Other levels are refused channel by channel.
+    let first_level = image.ty == SurfaceType::Buffer || lanes(mask).all(|lane| levels[lane] == 0);
+    let access = if first_level { call.lane_access(prepared, mask, needed) } else { None };
+    match access {
+        Some((access, _)) if write && missing == 0 => access.written::<SIMD>(&[u, v, r], &values),
+        Some((access, _)) if !write => {
+            let (texels, inside) = access.loaded::<SIMD>(&[u, v, r], [0; 3], &[0; LANES]);
+            values =
+                texels.map(|texels| each::<SIMD, _>(|n| if inside >> n & 1 != 0 { texels[n] } else { 0 }));
+        }
+        _ => {
+            for lane in lanes(mask) {
+                let place = [u, v, r, levels].map(|coordinates| coordinates[lane]);
+                let mut texel = values.map(|values| values[lane]);
+                transfer(call, image, place, write.then_some(components), &mut texel)
+                    .map_err(|fault| fault.in_lane(lane as u32))?;
+                (0..4).for_each(|channel| values[channel][lane] = texel[channel]);
             }
-            let old = if missing != 0 { call.read_texel(address, size).map_err(place)? } else { 0 };
-            let bits = image.format.encode(&texel, components, old);
-            call.write_texel(address, size, bits).map_err(place)?;
-        } else {
-            let texel = match address {
-                Some(address) => image.format.decode(call.read_texel(address, size).map_err(place)?),
-                None => [0; 4],
-            };
-            for (index, channel) in channels.enumerate() {
-                let at = response + index * GRF_SIZE + lane * 4;
-                file::set_dword(&mut call.thread.file, at, texel[channel]);
-            }
+        }
+    }
+    if !write {
+        for (index, channel) in channels.enumerate() {
+            call.write_lanes(response + index * GRF_SIZE, SIMD, mask, &values[channel]);
+        }
+    }
+    Ok(())
+}
+
+/// Reads or writes a texel. `written` is the mask of the channels to write.
+fn transfer(
+    call: &mut Call<'_, '_>,
+    image: &Surface,
+    place: [u32; COORDINATES],
+    written: Option<u8>,
+    texel: &mut Texel,
+) -> Result<(), Fault> {
+    let (address, size) = (image.port_texel(place)?, image.format.bytes());
+    match (address, written) {
+        (None, Some(_)) => {}
+        (None, None) => *texel = [0; 4],
+        (Some(address), None) => *texel = image.format.decode(call.read_texel(address, size)?),
+        (Some(address), Some(written)) => {
+            let missing = image.format.components() & !written;
+            let old = if missing != 0 { call.read_texel(address, size)? } else { 0 };
+            call.write_texel(address, size, image.format.encode(texel, written, old))?;
         }
     }
     Ok(())
@@ -212,14 +271,14 @@ pub fn atomic(call: &mut Call<'_, '_>, message: &TypedAtomic) -> Result<(), Faul
     // Addresses are global.
     let memory = MemoryRegion::Memory { base: 0, size: u64::MAX };
     let coordinates = call.lane_coordinates(count)?;
-    let mut operands = [[0; SIMD]; 2];
+    let mut operands = [[0; LANES]; 2];
     for (index, operand) in operands[..sources].iter_mut().enumerate() {
         *operand = call.operand(data + index)?;
     }
     for lane in lanes(mask) {
         let place = |fault: Fault| fault.in_lane(lane as u32);
         let [a, b] = operands.map(|operand| u64::from(operand[lane]));
-        let value = match image.port_texel(coordinates[lane]).map_err(place)? {
+        let value = match image.port_texel(coordinates.map(|values| values[lane])).map_err(place)? {
             Some(address) => {
                 let old = call
                     .update(memory, address, 4, |old| {

@@ -68,13 +68,13 @@ impl Arena {
         (self.used..SIZE).map(|offset| self.get(offset)).collect()
     }
 
-    /// Is the memory before the data unchanged?
+    /// Whether the memory before the data is unchanged.
     pub fn is_whole(&self) -> bool {
         // Only the pages directly before, as writes further away are unlikely.
         (self.used.saturating_sub(2 * PAGE)..self.used).all(|offset| self.get(offset) == pattern(offset))
     }
 
-    /// Are the data unchanged, except for bytes that the node writes?
+    /// Whether the data are unchanged, except for bytes that the node writes.
     pub fn is_as_given(&self) -> bool {
         let pairs = self.given.iter().zip(self.used..).enumerate();
         pairs.into_iter().all(|(at, (byte, offset))| self.layout.is_written(at) || self.get(offset) == *byte)
@@ -121,7 +121,7 @@ impl Lent {
         }
     }
 
-    /// Are the guard pages unchanged?
+    /// Whether the guard pages are unchanged.
     pub fn is_whole(&self) -> bool {
         let mut whole = true;
         // SAFETY: the byte is one of the pages beside, which are mapped.

@@ -69,7 +69,7 @@ impl Canaries {
         Canaries(all)
     }
 
-    /// Are they unchanged?
+    /// Whether they are unchanged.
     pub fn are_well(&self) -> bool {
         self.0.iter().zip(1..).all(|(memory, canary)| {
             // SAFETY: within the mapping; what the GPU might write there is what is looked for.

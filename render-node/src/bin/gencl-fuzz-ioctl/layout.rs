@@ -19,7 +19,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Does the node write the byte at this offset of the array?
+    /// Whether the node writes the byte at this offset of the array.
     pub fn is_written(&self, offset: usize) -> bool {
         self.written.contains(&(offset % self.stride))
     }

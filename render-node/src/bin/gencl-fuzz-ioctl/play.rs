@@ -46,7 +46,7 @@ impl<'s, 'a> Play<'s, 'a> {
         Play { s, fd, mappings, descriptors, contexts: vec![0], handles: Vec::new(), was_stopped: false }
     }
 
-    /// Is the sequence mutated?
+    /// Whether the sequence is mutated.
     pub fn is_mutated(&self) -> bool {
         matches!(self.s.mode, Mode::Mutated(_))
     }
@@ -174,7 +174,7 @@ impl<'s, 'a> Play<'s, 'a> {
         self.s.list(arena, &BYTES, handles)
     }
 
-    /// Was a batch stopped? On a busy host even short batches may exceed the hang limit.
+    /// Whether a batch was stopped. On a busy host even short batches may exceed the hang limit.
     pub fn was_stopped(&mut self) -> bool {
         self.note_stopped();
         self.was_stopped

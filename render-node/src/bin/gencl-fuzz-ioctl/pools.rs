@@ -12,7 +12,7 @@ const MOST: usize = 48;
 pub struct Pool(Vec<u32>);
 
 impl Pool {
-    /// Is there room for one more?
+    /// Whether there is room for one more.
     pub fn has_room(&self) -> bool {
         self.0.len() < MOST
     }

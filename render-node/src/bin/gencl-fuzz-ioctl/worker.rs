@@ -65,7 +65,7 @@ pub struct Sender<'a> {
     pub stopped: u32,
     /// Current mode.
     pub mode: Mode,
-    /// Is the current sequence mutated?
+    /// Whether the current sequence is mutated.
     pub is_odd: bool,
     arguments: Arena,
     /// For arrays that arguments point to.

@@ -69,7 +69,7 @@ impl Statistics {
     }
 }
 
-/// Is it the name, or the name with a process id?
+/// Whether it is the name, or the name with a process id.
 fn is_one(found: &OsStr, name: &OsStr) -> bool {
     let (found, name) = (found.as_encoded_bytes(), name.as_encoded_bytes());
     let Some(rest) = found.strip_prefix(name) else { return false };

@@ -109,7 +109,7 @@ const COMPATIBLE: &[(Order, Order)] = &[
 ];
 
 impl ChannelOrder {
-    /// Are colours encoded as sRGB?
+    /// Whether colours are encoded as sRGB.
     pub(super) fn is_srgb(self) -> bool {
         matches!(self, Self::SRgb | Self::SRgbx | Self::SRgba | Self::SBgra)
     }
@@ -167,7 +167,7 @@ impl ImageFormat {
         valid.then_some(Self { order, ty })
     }
 
-    /// May an image of this format be created from another image of the format `of`?
+    /// Whether an image of this format may be created from another image of the format `of`.
     pub fn views(self, of: Self) -> bool {
         self.ty == of.ty && COMPATIBLE.contains(&(self.order, of.order))
     }

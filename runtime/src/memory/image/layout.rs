@@ -17,7 +17,7 @@ values! {
 }
 
 impl ImageKind {
-    /// Are there depth images of this kind?
+    /// Whether there are depth images of this kind.
     pub(crate) fn has_depths(self) -> bool {
         matches!(self, Self::Image2D | Self::Image2DArray)
     }
@@ -32,7 +32,7 @@ impl ImageKind {
         matches!(self, Self::Image1DArray | Self::Image2DArray)
     }
 
-    /// Does the kind have a slice pitch?
+    /// Whether the kind has a slice pitch.
     pub fn has_slices(self) -> bool {
         matches!(self, Self::Image3D | Self::Image2DArray | Self::Image1DArray)
     }

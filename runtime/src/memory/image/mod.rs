@@ -120,6 +120,9 @@ impl Image {
             ImageProperty::ArraySize => layers.max(1) as u32,
             ImageProperty::ChannelType => format.ty as u32,
             ImageProperty::ChannelOrder => format.order as u32,
+            ImageProperty::TexelSize => format.texel() as u32,
+            ImageProperty::RowPitch => self.memory.steps()[0] as u32,
+            ImageProperty::SlicePitch => self.memory.steps()[1] as u32,
         }
     }
 

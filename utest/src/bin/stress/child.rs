@@ -123,7 +123,7 @@ impl Running {
         &self.folder
     }
 
-    /// Has it ended?
+    /// Whether it has ended.
     pub fn ended(&mut self) -> Result<Option<ExitStatus>, String> {
         self.child.try_wait().map_err(|error| error.to_string())
     }

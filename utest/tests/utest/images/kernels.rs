@@ -9,13 +9,13 @@ use gencl_utest::raw::api;
 use gencl_utest::{Arg, Gpu, Launch, Outcome, Program, Random};
 use opencl_sys::{
     CL_A, CL_ABGR, CL_ADDRESS_CLAMP, CL_ADDRESS_CLAMP_TO_EDGE, CL_ADDRESS_MIRRORED_REPEAT, CL_ADDRESS_NONE,
-    CL_ADDRESS_REPEAT, CL_ARGB, CL_BGRA, CL_FILTER_LINEAR, CL_FILTER_NEAREST, CL_FLOAT, CL_HALF_FLOAT,
-    CL_INTENSITY, CL_LUMINANCE, CL_MEM_OBJECT_IMAGE1D, CL_MEM_OBJECT_IMAGE1D_ARRAY,
-    CL_MEM_OBJECT_IMAGE1D_BUFFER, CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE2D_ARRAY, CL_MEM_OBJECT_IMAGE3D,
-    CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR, CL_R, CL_RA, CL_RG, CL_RGB, CL_RGBA,
-    CL_SIGNED_INT8, CL_SIGNED_INT16, CL_SNORM_INT8, CL_SNORM_INT16, CL_SUCCESS, CL_UNORM_INT8,
-    CL_UNORM_SHORT_565, CL_UNSIGNED_INT16, CL_UNSIGNED_INT32, CL_sBGRA, CL_sRGBA, cl_image_format,
-    cl_mem_flags, cl_sampler,
+    CL_ADDRESS_REPEAT, CL_ARGB, CL_BGRA, CL_DEPTH, CL_FILTER_LINEAR, CL_FILTER_NEAREST, CL_FLOAT,
+    CL_HALF_FLOAT, CL_INTENSITY, CL_LUMINANCE, CL_MEM_KERNEL_READ_AND_WRITE, CL_MEM_OBJECT_IMAGE1D,
+    CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE1D_BUFFER, CL_MEM_OBJECT_IMAGE2D,
+    CL_MEM_OBJECT_IMAGE2D_ARRAY, CL_MEM_OBJECT_IMAGE3D, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE,
+    CL_MEM_USE_HOST_PTR, CL_NV12_INTEL, CL_R, CL_RA, CL_RG, CL_RGB, CL_RGBA, CL_SIGNED_INT8, CL_SIGNED_INT16,
+    CL_SNORM_INT8, CL_SNORM_INT16, CL_SUCCESS, CL_UNORM_INT8, CL_UNORM_SHORT_565, CL_UNSIGNED_INT16,
+    CL_UNSIGNED_INT32, CL_sBGRA, CL_sRGBA, cl_image_format, cl_mem_flags, cl_sampler,
 };
 use opencl3::memory::ClMem;
 
@@ -76,12 +76,18 @@ impl Kind {
     /// Formats of the kind, without those that are for the other kernel type.
     fn formats(self, flags: cl_mem_flags) -> Result<Vec<cl_image_format>, String> {
         let mut formats = formats_of(flags, self.object)?;
-        formats.retain(|format| (format.image_channel_order == opencl_sys::CL_DEPTH) == self.depth);
+        // Planes of other sizes than the image's are for kernels that know them.
+        formats.retain(|format| format.image_channel_order != CL_NV12_INTEL);
+        formats.retain(|format| (format.image_channel_order == CL_DEPTH) == self.depth);
         if formats.is_empty() { Err(format!("{self:?} has no formats")) } else { Ok(formats) }
     }
 
     fn program(self) -> Result<Program, String> {
-        let program = Gpu::get()?.build_with("images", None, &format!("{} -cl-std=CL1.2", self.options));
+        self.program_with("-cl-std=CL1.2")
+    }
+
+    fn program_with(self, options: &str) -> Result<Program, String> {
+        let program = Gpu::get()?.build_with("images", None, &format!("{} {options}", self.options));
         program.map_err(|error| format!("{self:?}: {error}"))
     }
 
@@ -214,6 +220,52 @@ pub fn read() -> Outcome {
                 .collect();
             check(&output.read()?, &expected, access, tolerance(&format))
                 .map_err(|error| format!("{kind:?} {format:x?}: {error}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Kernels read and write all texels of one image, and try to outside of it.
+pub fn read_and_write() -> Outcome {
+    let gpu = Gpu::get()?;
+    let mut random = Random::new(4);
+    for kind in KINDS {
+        let program = kind.program_with("-cl-std=CL3.0 -DREAD_WRITE")?;
+        let sides = kind.sides();
+        let launched = sides.map(|side| if side > 1 { side + 1 } else { side });
+        let [width, height, depth] = launched;
+        let places =
+            (0..depth).flat_map(|z| (0..height).flat_map(move |y| (0..width).map(move |x| [x, y, z])));
+        let inside: Vec<bool> =
+            places.map(|place| place.iter().zip(sides).all(|(at, side)| *at < side)).collect();
+        for format in kind.formats(CL_MEM_KERNEL_READ_AND_WRITE)? {
+            let access = Access::of(&format);
+            let size = texel_bytes(&format);
+            let made = kind.image(CL_MEM_READ_WRITE, &format)?;
+            let count = sides.iter().product();
+            let texels = [(); 2].map(|()| random_texels(&mut random, &format, count));
+            made.image.write_all(&texels[0])?;
+            // What is read of the image, and zeros around it.
+            let values = texels.each_ref().map(|texels| {
+                let mut texels = texels.chunks_exact(size);
+                let texel = |inside: &bool| if *inside { texels.next() } else { None };
+                let all = inside.iter().map(texel).collect::<Vec<_>>();
+                all.into_iter().map(|bytes| decode(&format, bytes.unwrap_or(&[0; 16]))).collect::<Vec<_>>()
+            });
+            let input: Vec<_> = values[1].iter().map(|value| value.map(|value| access.bits(value))).collect();
+            let input = gpu.buffer(&input)?;
+            let outputs = [(); 2].map(|()| gpu.buffer(&vec![[0x77u32; 4]; inside.len()]));
+            let [before, after] = outputs;
+            let (before, after) = (before?, after?);
+            let args = [Arg::Memory(made.image.handle), input.arg(), before.arg(), after.arg()];
+            program.run(&format!("update_{}", access.name()), &args, &everywhere(launched))?;
+            let place = |error| format!("{kind:?} {format:x?}: {error}");
+            made.image.expect(&texels[1]).map_err(place)?;
+            for (found, expected) in [before, after].iter().zip(values) {
+                let expected: Vec<_> =
+                    expected.into_iter().map(|texel| Some(in_registers(*kind, texel))).collect();
+                check(&found.read()?, &expected, access, tolerance(&format)).map_err(place)?;
+            }
         }
     }
     Ok(())

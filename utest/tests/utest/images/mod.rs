@@ -1,6 +1,7 @@
 //! Images and samplers as objects, and the commands on images.
 
 mod arguments;
+mod blocks;
 mod commands;
 mod create;
 mod image;
@@ -10,7 +11,7 @@ mod requirements;
 mod samplers;
 mod transfers;
 
-use gencl_utest::{Case, Need, all_with_images};
+use gencl_utest::{Case, all_with_images};
 
 /// Why a case is not for Intel's driver.
 const OTHERS: &str = "others take what is wrong, or give another code";
@@ -40,14 +41,22 @@ pub fn cases() -> Vec<Case> {
         Case::new("image_host_access_refused", commands::host_access),
         Case::new("image_arguments", arguments::set_and_launch),
         Case::of_gencl(OTHERS, "image_arguments_refused", arguments::refused),
-        Case::new("image_kernel_write", kernels::write).needing(Need::ImageKernels),
-        Case::new("image_kernel_read", kernels::read).needing(Need::ImageKernels),
-        Case::new("image_kernel_nearest", kernels::nearest).needing(Need::ImageKernels),
-        Case::new("image_kernel_linear", kernels::linear).needing(Need::ImageKernels),
+        Case::new("image_kernel_write", kernels::write),
+        Case::new("image_kernel_read", kernels::read),
+        Case::new("image_kernel_read_and_write", kernels::read_and_write),
+        Case::new("image_kernel_nearest", kernels::nearest),
+        Case::new("image_kernel_linear", kernels::linear),
         Case::new("image_kernel_properties", kernels::properties),
-        Case::new("image_kernel_control_flow", kernels::control_flow).needing(Need::ImageKernels),
-        Case::new("image_kernel_of_memory", kernels::of_memory).needing(Need::ImageKernels),
-        Case::new("image_kernel_many_launches", kernels::many_launches).needing(Need::ImageKernels),
+        Case::new("image_kernel_control_flow", kernels::control_flow),
+        Case::new("image_kernel_of_memory", kernels::of_memory),
+        Case::new("image_kernel_many_launches", kernels::many_launches),
+        Case::new("image_blocks", blocks::words),
+        Case::of_gencl(
+            "others lack cl_intel_subgroups_char",
+            "image_blocks_of_bytes",
+            blocks::bytes_and_longs,
+        ),
+        Case::new("image_blocks_media", blocks::media),
         Case::new("sampler_information", samplers::information),
         Case::of_gencl(OTHERS, "sampler_refused", samplers::refused),
         Case::new("sampler_references", samplers::references),

@@ -97,7 +97,7 @@ pub fn texel_bytes(format: &cl_image_format) -> usize {
     packed(ty).map_or_else(|| channels(order).len() * channel_bytes(ty), |(bytes, _)| bytes)
 }
 
-/// Are channels integers that stand for numbers from 0 or -1 to 1?
+/// Whether channels are integers that stand for numbers from 0 or -1 to 1.
 pub fn is_normalized(format: &cl_image_format) -> bool {
     let ty = format.image_channel_data_type;
     packed(ty).is_some() || matches!(ty, CL_UNORM_INT8 | CL_UNORM_INT16 | CL_SNORM_INT8 | CL_SNORM_INT16)

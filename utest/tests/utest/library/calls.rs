@@ -26,7 +26,7 @@ pub struct Call {
     pub result: &'static Type,
     /// And of the second one's.
     pub second: Option<&'static Type>,
-    /// Is the result one number for the whole vector?
+    /// Whether the result is one number for the whole vector.
     pub whole: bool,
     /// The arguments that it is for, if not all of them: for a call with a kernel of its own. They begin with
     /// a multiple of `VECTORS`, and end `MULTIPLE` before the last or earlier, as some of the next come after

@@ -141,7 +141,7 @@ fn cross(_: &Bounds, x: &[f64], y: &[f64]) -> Option<Vec<f64>> {
     })
 }
 
-/// Are there products that are neither too large nor too small?
+/// Whether there are products that are neither too large nor too small.
 fn moderate(x: &[f64], y: &[f64]) -> bool {
     x.iter().chain(y).all(|x| (1e-2..32.0).contains(&x.abs()) || *x == 0.0)
 }

@@ -189,7 +189,7 @@ impl Row {
         Call::new(text, self.result(ty))
     }
 
-    /// Is this the result of arguments given as bits?
+    /// Whether this is the result of arguments given as bits.
     fn check(&self, ty: &'static Type, bits: [u64; 3], got: u64, what: &str) -> Outcome {
         let numbers = bits.map(|bits| match ty.read(bits) {
             Exact::Integer(number) => number,

@@ -3,6 +3,8 @@
 //! Each driver is measured in processes of its own, in turn, several rounds; medians are printed. Compare
 //! figures of one run only. Kernel caches are off.
 
+mod images;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
@@ -17,11 +19,11 @@ struct Driver {
     name: &'static str,
     /// The value of `OCL_ICD_VENDORS`; the environment's when there is none.
     vendors: Option<&'static str>,
-    /// Does it need the simulated render node?
+    /// Whether it needs the simulated render node.
     simulated: bool,
     /// The variable that names the folder of its kernel cache.
     cache: Option<&'static str>,
-    /// Does it make host code, so that large launches end?
+    /// Whether it makes host code, so that large launches end.
     fast: bool,
 }
 
@@ -54,7 +56,7 @@ const DRIVERS: [Driver; 4] = [
 const HOST: &str = "host";
 
 /// What is measured, smaller is better.
-const MEASUREMENTS: [(&str, &str); 20] = [
+const MEASUREMENTS: [(&str, &str); 26] = [
     ("build_first", "ms, the first program of a process, built and launched once"),
     ("build_later", "ms, another program, built and launched once"),
     ("build_cached", "ms, the first program of a process, from the kernel cache"),
@@ -75,6 +77,12 @@ const MEASUREMENTS: [(&str, &str); 20] = [
     ("nbody_large", "ms, 4096 bodies"),
     ("fma16", "ms, 17.2 G operations on float16; host: vectors as wide as it has"),
     ("read4", "ms, 256 MiB read as float4; host: a sum"),
+    ("boxblur", "ms, 1024 x 1024 pixels, 25 texels for each"),
+    ("resize", "ms, to 1024 x 1024 pixels, interpolated"),
+    ("rotate", "ms, 1024 x 1024 pixels, interpolated, with a border"),
+    ("slice", "ms, 1024 x 1024 pixels of a volume, interpolated"),
+    ("gauss_rows", "ms, 1024 x 1024 float4, 9 texels for each"),
+    ("gauss_columns", "ms, the same in the other direction"),
 ];
 
 fn main() -> Result<(), String> {
@@ -82,6 +90,7 @@ fn main() -> Result<(), String> {
         Some("--measure") => return measure(),
         Some("--build") => return measure_build().map(drop),
         Some("--large") => return measure_large(),
+        Some("--images") => return images::measure(Gpu::get()?, time),
         _ => {}
     }
     let mut samples: BTreeMap<(&str, String), Vec<f64>> = BTreeMap::new();
@@ -121,6 +130,7 @@ fn measure_driver(driver: &Driver) -> Vec<(String, f64)> {
     let mut values = run(driver, "--measure", None);
     if driver.fast {
         values.extend(run(driver, "--large", None));
+        values.extend(run(driver, "--images", None));
     }
     if let Some(variable) = driver.cache {
         let folder = std::env::temp_dir().join(format!("gencl-bench-{}", std::process::id()));
@@ -145,6 +155,8 @@ fn run(driver: &Driver, action: &str, cache: Option<(&str, &Path)>) -> Vec<(Stri
     if driver.simulated {
         command.arg("--").arg(program);
     }
+    // Images are behind a switch in gencl.
+    command.env("GENCL_DEBUG", "images");
     command.arg(action).envs(driver.vendors.map(|vendors| ("OCL_ICD_VENDORS", vendors)));
     match cache {
         Some((variable, folder)) => command.env(variable, folder).env("POCL_KERNEL_CACHE", "1"),
@@ -167,8 +179,8 @@ fn milliseconds(begin: Instant) -> f64 {
     begin.elapsed().as_secs_f64() * 1e3
 }
 
-const SOURCE: &str = include_str!("../../kernels/bench.cl");
-const LARGE: &str = include_str!("../../kernels/bench_large.cl");
+const SOURCE: &str = include_str!("../../../kernels/bench.cl");
+const LARGE: &str = include_str!("../../../kernels/bench_large.cl");
 
 /// Builds the first program of the process and launches a kernel of it; the context exists before.
 fn measure_build() -> Result<Program, String> {
@@ -258,6 +270,24 @@ fn steady(run: impl Fn() -> Result<(), String>) -> Result<f64, String> {
     Ok(times[2])
 }
 
+/// Prints the time of a launch.
+fn time(
+    name: &str,
+    program: &Program,
+    kernel: &str,
+    arguments: &[Arg<'_>],
+    launch: &Launch,
+) -> Result<(), String> {
+    let run = || program.run(kernel, arguments, launch);
+    // Until whatever is compiled beside the launches is there.
+    let begin = Instant::now();
+    while milliseconds(begin) < 500.0 {
+        run()?;
+    }
+    println!("{name} {}", steady(run)?);
+    Ok(())
+}
+
 /// Measures launches that are large enough to be worth host code.
 fn measure_large() -> Result<(), String> {
     const FLOATS: usize = 1 << 24;
@@ -265,15 +295,8 @@ fn measure_large() -> Result<(), String> {
     let gpu = Gpu::get()?;
     let program = gpu.build_unchecked(&[SOURCE, LARGE].concat(), "")?;
     let number = |value: i32| value.to_ne_bytes();
-    let time = |name: &str, kernel: &str, arguments: &[Arg<'_>], launch: &Launch| -> Result<(), String> {
-        let run = || program.run(kernel, arguments, launch);
-        // Until whatever is compiled beside the launches is there.
-        let begin = Instant::now();
-        while milliseconds(begin) < 500.0 {
-            run()?;
-        }
-        println!("{name} {}", steady(run)?);
-        Ok(())
+    let time = |name: &str, kernel: &str, arguments: &[Arg<'_>], launch: &Launch| {
+        time(name, &program, kernel, arguments, launch)
     };
     {
         let (x, y) = (gpu.buffer(&vec![1f32; FLOATS])?, gpu.buffer(&vec![2f32; FLOATS])?);
