@@ -1,6 +1,6 @@
 //! Versions and extensions that the platform and its devices report.
 
-use gencl_program::{Optional, Profile};
+use gencl_program::{IMAGE_EXTENSIONS, Optional, Profile};
 use gencl_runtime::DeviceFacts;
 use opencl_sys::{CL_NAME_VERSION_MAX_NAME_SIZE, cl_name_version, cl_version};
 
@@ -24,17 +24,17 @@ const V1: cl_version = make_version(1, 0, 0);
 
 /// Extensions of the platform: those that all of `devices` have.
 pub fn extensions<'a>(devices: impl Iterator<Item = &'a DeviceFacts>) -> Vec<Named> {
-    let mut profiles: Vec<_> = devices.map(DeviceFacts::profile).collect();
-    let first = profiles.pop().unwrap_or_else(|| Profile::of(""));
-    let all_have = |name: &&str| profiles.iter().all(|other| other.extensions().any(|has| has == *name));
-    first.extensions().filter(all_have).map(|name| (name, V1)).collect()
+    let mut lists = devices.map(device_extensions);
+    let first = lists.next().unwrap_or_else(|| Profile::of("").extensions().map(|name| (name, V1)).collect());
+    lists.fold(first, |all, list| all.into_iter().filter(|name| list.contains(name)).collect())
 }
 
 /// Extensions of a device, all of version 1.0.0.
 pub fn device_extensions(facts: &DeviceFacts) -> Vec<Named> {
     let on_a_bus = facts.pci_address.map(|_| ("cl_khr_pci_bus_info", V1));
-    let with_images = facts.images.map(|_| ("cl_khr_image2d_from_buffer", V1));
-    facts.profile().extensions().map(|name| (name, V1)).chain(on_a_bus).chain(with_images).collect()
+    let of_images = if facts.images.is_some() { IMAGE_EXTENSIONS } else { &[] };
+    let names = facts.profile().extensions().chain(of_images.iter().copied());
+    names.map(|name| (name, V1)).chain(on_a_bus).collect()
 }
 
 /// `CL_DEVICE_OPENCL_C_ALL_VERSIONS`
@@ -59,10 +59,15 @@ const OPENCL_C_FEATURES: &[Optional] = &[
     ("__opencl_c_atomic_scope_device", |_| true),
 ];
 
+/// The optional features of devices with images.
+const IMAGE_FEATURES: &[&str] =
+    &["__opencl_c_images", "__opencl_c_read_write_images", "__opencl_c_3d_image_writes"];
+
 /// `CL_DEVICE_OPENCL_C_FEATURES`
-pub fn opencl_c_features(profile: &Profile) -> Vec<Named> {
-    let has = OPENCL_C_FEATURES.iter().filter(|(_, has)| has(profile));
-    has.map(|(name, _)| (*name, make_version(3, 0, 0))).collect()
+pub fn opencl_c_features(profile: &Profile, images: bool) -> Vec<Named> {
+    let has = OPENCL_C_FEATURES.iter().filter(|(_, has)| has(profile)).map(|(name, _)| *name);
+    let of_images = if images { IMAGE_FEATURES } else { &[] };
+    has.chain(of_images.iter().copied()).map(|name| (name, make_version(3, 0, 0))).collect()
 }
 
 /// The names, separated by spaces.
@@ -94,7 +99,7 @@ mod tests {
     #[test]
     fn names_fit_and_end_with_zero() {
         let wide = Profile::of("skl");
-        for list in [&extensions(std::iter::empty())[..], OPENCL_C_VERSIONS, &opencl_c_features(wide)] {
+        for list in [&extensions(std::iter::empty())[..], OPENCL_C_VERSIONS, &opencl_c_features(wide, true)] {
             for entry in with_versions(list) {
                 assert_eq!(entry.name[CL_NAME_VERSION_MAX_NAME_SIZE - 1], 0);
             }

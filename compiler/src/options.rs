@@ -1,7 +1,7 @@
 //! Clang's arguments: the device, and build options.
 
 use gencl_program::options::BuildOptions;
-use gencl_program::{Optional, Profile};
+use gencl_program::{IMAGE_EXTENSIONS, Optional, Profile};
 
 /// Extensions and features that clang knows, with a predicate for the targets that have them.
 #[rustfmt::skip]
@@ -36,6 +36,7 @@ pub fn clang_arguments(options: &BuildOptions, profile: &Profile, images: bool) 
     let version = "-D__OPENCL_VERSION__=300".to_owned();
     let device = [version, format!("-cl-ext=-all{features}")].into_iter().chain(without);
     // Clang only defines macros for extensions that it knows.
-    let extensions = profile.extensions().map(|name| format!("-D{name}=1"));
+    let of_images = if images { IMAGE_EXTENSIONS } else { &[] };
+    let extensions = profile.extensions().chain(of_images.iter().copied()).map(|name| format!("-D{name}=1"));
     device.chain(extensions).chain(options.arguments.iter().cloned()).collect()
 }

@@ -40,6 +40,14 @@ const EXTENSIONS: &[Optional] = &[
     ("cl_intel_subgroups_long", |_| true),
 ];
 
+/// The extensions of devices with images.
+pub const IMAGE_EXTENSIONS: &[&str] = &[
+    "cl_khr_image2d_from_buffer",
+    "cl_khr_3d_image_writes",
+    "cl_khr_depth_images",
+    "cl_ext_image_requirements_info",
+];
+
 impl Profile {
     /// The extensions of devices with this profile.
     pub fn extensions(&self) -> impl Iterator<Item = &'static str> {

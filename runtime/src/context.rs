@@ -143,6 +143,11 @@ impl Context {
         self.devices().map(|device| device.facts().max_allocation).min().unwrap_or(0)
     }
 
+    /// Whether the sampler of some device selects the channels that it returns.
+    pub fn selects_channels(&self) -> bool {
+        self.devices().any(|device| device.facts().images.is_some_and(|images| images.channel_selects))
+    }
+
     /// Allocations in shared virtual memory.
     pub(crate) fn shared(&self) -> &SharedMemories {
         &self.shared

@@ -18,17 +18,24 @@ pub fn describe(translator: &mut Translator) -> Result<(), Failure> {
     let strings = |kind| kernel.metadata(kind).map(Metadata::strings).unwrap_or_default();
     // Clang omits the names without `-cl-kernel-arg-info`.
     let (names, types) = (strings("kernel_arg_name"), strings("kernel_arg_type"));
+    // Without `typedef`.
+    let base_types = strings("kernel_arg_base_type");
     translator.function.kernel.argument_information = kernel.metadata("kernel_arg_name").is_some();
     let (qualifiers, accesses) = (strings("kernel_arg_type_qual"), strings("kernel_arg_access_qual"));
     let at = |list: &[String], index: usize| list.get(index).cloned().unwrap_or_default();
 
     let mut block_size = 0u32;
     for (index, parameter) in kernel.parameters().into_iter().enumerate() {
-        let mut argument = shape(translator, index as u32, parameter, &at(&types, index))
+        let base_type = at(&base_types, index);
+        let mut argument = shape(translator, index as u32, parameter, &base_type)
             .map_err(|failure| Failure::new(format!("argument {}: {}", index + 1, failure.message)))?;
         // Without them, messages use LLVM's names of arguments.
         argument.name = names.get(index).cloned().unwrap_or_else(|| parameter.name());
-        argument.type_name = at(&types, index);
+        argument.type_name = match argument.kind {
+            // What kinds of images the argument takes.
+            ArgumentKind::Image => base_type,
+            _ => at(&types, index),
+        };
         let words = at(&qualifiers, index);
         argument.type_qualifier =
             QUALIFIERS.iter().filter(|(word, _)| words.split(' ').any(|w| w == *word)).map(|q| q.1).sum();
@@ -46,12 +53,12 @@ pub fn describe(translator: &mut Translator) -> Result<(), Failure> {
     attributes(translator)
 }
 
-/// Kind, size and alignment of an argument whose type is `type_name` in the source.
+/// Kind, size and alignment of an argument of the type `base_type`.
 fn shape<'m>(
     translator: &Translator<'_, 'm>,
     index: u32,
     parameter: Value<'m>,
-    type_name: &str,
+    base_type: &str,
 ) -> Result<Argument, Failure> {
     let module = translator.module;
     let by_value = translator.kernel.by_value_type(index);
@@ -63,9 +70,8 @@ fn shape<'m>(
             Space::Local => (ArgumentKind::LocalPointer, 8, pointee_alignment(translator, index)),
             Space::Private => return Err(Failure::new("a private pointer cannot be an argument")),
         },
-        // The functions that use them are not supported, but a kernel may have such arguments.
-        (None, TypeKind::Target) if type_name == "sampler_t" => (ArgumentKind::Sampler, 8, 8),
-        (None, TypeKind::Target) if type_name.starts_with("image") => (ArgumentKind::Image, 8, 8),
+        (None, TypeKind::Target) if base_type == "sampler_t" => (ArgumentKind::Sampler, 8, 8),
+        (None, TypeKind::Target) if base_type.starts_with("image") => (ArgumentKind::Image, 8, 8),
         (None, TypeKind::Target) => return Err(Failure::new("pipes are not supported")),
         (None, _) => {
             layout(module, parameter.ty())?;

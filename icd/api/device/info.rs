@@ -119,7 +119,7 @@ fn get_device_info(
         CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => info.value(versions::make_version(1, 2, 0)),
         CL_DEVICE_OPENCL_C_ALL_VERSIONS => info.values(&versions::with_versions(versions::OPENCL_C_VERSIONS)),
         CL_DEVICE_OPENCL_C_FEATURES => {
-            info.values(&versions::with_versions(&versions::opencl_c_features(profile)))
+            info.values(&versions::with_versions(&versions::opencl_c_features(profile, images.is_some())))
         }
         // No version of the conformance tests was passed.
         // The value that drivers which are not conformant report; the format is required.
@@ -240,9 +240,10 @@ fn get_device_info(
 
         // Images.
         CL_DEVICE_IMAGE_SUPPORT => info.boolean(facts.images.is_some()),
-        CL_DEVICE_MAX_READ_IMAGE_ARGS
-        | CL_DEVICE_MAX_WRITE_IMAGE_ARGS
-        | CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS => info.value(images.map_or(0, |images| images.arguments)),
+        CL_DEVICE_MAX_READ_IMAGE_ARGS => info.value(images.map_or(0, |images| images.read_arguments)),
+        CL_DEVICE_MAX_WRITE_IMAGE_ARGS | CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS => {
+            info.value(images.map_or(0, |images| images.write_arguments))
+        }
         CL_DEVICE_MAX_SAMPLERS => info.value(images.map_or(0, |images| images.samplers)),
         CL_DEVICE_IMAGE_PITCH_ALIGNMENT => {
             info.value(images.map_or(0, |images| images.pitch_alignment as u32))

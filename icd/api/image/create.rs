@@ -157,7 +157,14 @@ impl New {
         let other = !Arc::ptr_eq(&parent.context, &self.context);
         refuse_if(other, Code::InvalidContext, "the memory object is of another context")?;
         refuse_if(!host_ptr.is_null(), Code::InvalidHostPtr, "both a memory object and host memory")?;
-        let layout = ImageLayout::new(limits, self.format, descriptor)?;
+        // A row pitch of 0 is that of the image.
+        let given = descriptor.row_pitch;
+        let row_pitch = match &parent.image {
+            Some(image) if given == 0 => image.layout().row_pitch,
+            _ => given,
+        };
+        let descriptor = ImageDescriptor { row_pitch, ..*descriptor };
+        let layout = ImageLayout::new(limits, self.format, &descriptor)?;
         // CL_INVALID_VALUE if flags allow what those of the memory object do not, or have host pointer flags.
         let image = match &parent.image {
             Some(image) => {
@@ -187,6 +194,8 @@ impl New {
             return refuse_if(pitch, Code::InvalidImageDescriptor, "pitches of an image without rows");
         }
         refuse_if(slice_pitch != 0, Code::InvalidImageDescriptor, "a slice pitch without slices")?;
+        let too_long = layout.row_pitch > limits.row_pitch;
+        refuse_if(too_long, Code::InvalidImageDescriptor, "the row pitch exceeds that of surface states")?;
         // CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if a 2D image is created from a buffer and the row pitch and
         // base address alignment does not follow the rules.
         let begin = parent.runtime.host_memory().map_or(0, |host| host.address() as usize);

@@ -1,5 +1,7 @@
 //! Parameters of `clCreateImage`: `cl_image_format`, `cl_image_desc`.
 
+use std::ptr::null_mut;
+
 use gencl_runtime::{Code, Error, ImageDescriptor, ImageFormat, ImageKind};
 use opencl_sys::{cl_image_desc, cl_image_format, cl_mem};
 
@@ -21,25 +23,11 @@ pub fn format(format: Fixed<cl_image_format, 1>) -> CLResult<ImageFormat> {
 /// CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid or if image_desc is NULL.
 /// Sizes and pitches are checked by the runtime.
 pub fn descriptor(descriptor: Fixed<cl_image_desc, 1>) -> CLResult<(ImageDescriptor, cl_mem)> {
-    let invalid = |why| Error::new(Code::InvalidImageDescriptor, why);
-    let [given] = descriptor.get().ok_or_else(|| invalid("no descriptor"))?;
-    let kind = ImageKind::from_value(given.image_type).ok_or_else(|| invalid("unknown image type"))?;
-    // num_mip_levels and num_samples must be 0.
-    let several = given.num_mip_levels != 0 || given.num_samples != 0;
-    refuse_if(several, Code::InvalidImageDescriptor, "mipmaps and multisampling are not supported")?;
-    let descriptor = ImageDescriptor {
-        kind,
-        width: given.image_width,
-        height: given.image_height,
-        depth: given.image_depth,
-        layers: given.image_array_size,
-        row_pitch: given.image_row_pitch,
-        slice_pitch: given.image_slice_pitch,
-    };
+    let sizes = sizes(descriptor)?;
     // mem_object can be a buffer if image_type is CL_MEM_OBJECT_IMAGE1D_BUFFER or CL_MEM_OBJECT_IMAGE2D, and
     // an image if it is CL_MEM_OBJECT_IMAGE2D. Otherwise it must be NULL.
-    let memory = given.buffer;
-    let fits = match kind {
+    let memory = descriptor.get().map_or(null_mut(), |[given]| given.buffer);
+    let fits = match sizes.kind {
         ImageKind::Image1DBuffer => !memory.is_null(),
         ImageKind::Image2D => true,
         _ => memory.is_null(),
@@ -49,5 +37,24 @@ pub fn descriptor(descriptor: Fixed<cl_image_desc, 1>) -> CLResult<(ImageDescrip
         Code::InvalidImageDescriptor,
         "mem_object must be given for images on buffers, and for no other type",
     )?;
-    Ok((descriptor, memory))
+    Ok((sizes, memory))
+}
+
+/// A descriptor without the memory object. Errors as [`descriptor`].
+pub fn sizes(descriptor: Fixed<cl_image_desc, 1>) -> CLResult<ImageDescriptor> {
+    let invalid = |why| Error::new(Code::InvalidImageDescriptor, why);
+    let [given] = descriptor.get().ok_or_else(|| invalid("no descriptor"))?;
+    let kind = ImageKind::from_value(given.image_type).ok_or_else(|| invalid("unknown image type"))?;
+    // num_mip_levels and num_samples must be 0.
+    let several = given.num_mip_levels != 0 || given.num_samples != 0;
+    refuse_if(several, Code::InvalidImageDescriptor, "mipmaps and multisampling are not supported")?;
+    Ok(ImageDescriptor {
+        kind,
+        width: given.image_width,
+        height: given.image_height,
+        depth: given.image_depth,
+        layers: given.image_array_size,
+        row_pitch: given.image_row_pitch,
+        slice_pitch: given.image_slice_pitch,
+    })
 }

@@ -69,7 +69,8 @@ fn set_kernel_arg(
             // image object created with CL_MEM_WRITE_ONLY, or the other way round. CL_INVALID_MEM_OBJECT for
             // an argument declared to be a memory object when the specified arg_value is not a valid memory
             // object.
-            let image = Memory::image(handle(argument, &value)? as cl_mem)?;
+            let image = handle(&value).ok_or_else(|| invalid(argument, "needs a value"))?;
+            let image = Memory::image(image as cl_mem)?;
             kernel.runtime.set_argument(index, ArgumentValue::Image(Arc::downgrade(&image)))
         }
         ArgumentKind::Sampler => {
@@ -77,17 +78,16 @@ fn set_kernel_arg(
             check_size(argument, size, size_of::<cl_sampler>())?;
             // CL_INVALID_SAMPLER for an argument declared to be of type sampler_t when the specified
             // arg_value is not a valid sampler object.
-            let sampler = Handle::<Sampler>::get(handle(argument, &value)? as cl_sampler)?;
+            let sampler = Handle::<Sampler>::get(handle(&value).unwrap_or(0) as cl_sampler)?;
             kernel.runtime.set_argument(index, ArgumentValue::Sampler(Arc::downgrade(&sampler.runtime)))
         }
     }
 }
 
-/// The handle that a value points to. CL_INVALID_ARG_VALUE if there is no value.
-fn handle(argument: &Argument, value: &HostPointer<*const c_void>) -> CLResult<usize> {
+/// The handle that a value points to; `None` if there is no value.
+fn handle(value: &HostPointer<*const c_void>) -> Option<usize> {
     // SAFETY: the application has a handle there, as the size says.
-    let words = unsafe { value.to_words::<1>() };
-    words.map(|[handle]| handle).ok_or_else(|| invalid(argument, "needs a value"))
+    unsafe { value.to_words::<1>() }.map(|[handle]| handle)
 }
 
 fn check_size(argument: &Argument, size: usize, expected: usize) -> CLResult<()> {

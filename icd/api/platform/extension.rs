@@ -8,7 +8,7 @@ use opencl_sys::cl_platform_id;
 
 use crate::abi::Text;
 use crate::api::platform::{ids, info};
-use crate::api::{enqueue, kernel, memory, queue};
+use crate::api::{enqueue, image, kernel, memory, queue};
 use crate::handle::Handle;
 use crate::object::Platform;
 
@@ -29,6 +29,8 @@ fn address(name: &str) -> *mut c_void {
         }
         // cl_khr_subgroups
         "clGetKernelSubGroupInfoKHR" => kernel::sub_group_info::clGetKernelSubGroupInfoKHR as *const (),
+        // cl_ext_image_requirements_info
+        "clGetImageRequirementsInfoEXT" => image::requirements::clGetImageRequirementsInfoEXT as *const (),
         // cl_intel_unified_shared_memory
         "clHostMemAllocINTEL" => memory::unified::clHostMemAllocINTEL as *const (),
         "clDeviceMemAllocINTEL" => memory::unified::clDeviceMemAllocINTEL as *const (),

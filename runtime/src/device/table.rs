@@ -93,17 +93,20 @@ impl DeviceFacts {
 const MAX_CONSTANT_BUFFER: u64 = 64 << 20;
 
 /// Limits of images on all devices: those of Gen9's surface states (Skylake manual, Volume 2d,
-/// RENDER_SURFACE_STATE: Width, Height, Depth), which are also the minimum that OpenCL requires; buffers have
-/// 2^27 texels. Alignments are in texels: a cache line of texels of the largest size.
-pub(super) const IMAGES: ImageLimits = ImageLimits {
+/// RENDER_SURFACE_STATE: Width, Height, Depth, Surface Pitch), which are also the minimum that OpenCL requires; buffers
+/// have 2^27 texels. Alignments are in texels: a cache line of texels of the largest size.
+const IMAGES: ImageLimits = ImageLimits {
     size_2d: 16384,
     size_3d: 2048,
     array: 2048,
     buffer: 1 << 27,
+    row_pitch: 1 << 18,
     pitch_alignment: 4,
     address_alignment: 4,
-    arguments: 128,
+    read_arguments: 128,
+    write_arguments: 64,
     samplers: 16,
+    channel_selects: false,
 };
 
 /// A device's model with its enabled units: many products have some fused off.
@@ -143,6 +146,12 @@ impl GpuConfig {
     pub(crate) fn scratch_threads(&self) -> u32 {
         let Family { scratch_subslices, scratch_threads, .. } = *self.model.family;
         self.units.slices * scratch_subslices * scratch_threads
+    }
+
+    /// The images of the device.
+    pub(super) fn images(&self) -> ImageLimits {
+        let channel_selects = self.model.family.commands.surface_state.red.is_there();
+        ImageLimits { channel_selects, ..IMAGES }
     }
 
     /// The properties of the device, with `memory` bytes for buffers.

@@ -254,8 +254,14 @@ impl Kernel {
             );
             return Err(Error::new(Code::InvalidArgValue, reason));
         }
-        if argument.access != Access::ReadOnly && format.surface_format(SurfaceView::Written).is_none() {
-            let reason = format!("argument {}: kernels cannot write {format:?}", argument.name);
+        let can = match argument.access {
+            Access::ReadOnly => true,
+            Access::WriteOnly | Access::None => format.surface_format(SurfaceView::Written).is_some(),
+            Access::ReadWrite => format.is_read_and_written(),
+        };
+        if !can {
+            let reason =
+                format!("argument {}: kernels have no {:?} of {format:?}", argument.name, argument.access);
             return Err(Error::new(Code::InvalidArgValue, reason));
         }
         let forbidden = match argument.access {
@@ -344,6 +350,7 @@ impl Kernel {
                 }
                 Some(ArgumentValue::Image(image)) => {
                     let image = image.upgrade().ok_or_else(|| refused("is an image that was released"))?;
+                    image.check_device(device)?;
                     let address = image.data().address_on(device);
                     block.put_memory((index, argument), address, ArgumentMemory::Image(image));
                 }

@@ -135,6 +135,7 @@ fn surface(set: &CommandSet, memory: &ImageLayout, view: SurfaceView, base: u64)
     let fields = &set.surface_state;
     let texel = memory.format.texel();
     let format = memory.format.surface_format(view).expect("checked when the argument was set");
+    let [red, green, blue, alpha] = format.selects.map(|select| select as u64);
     let kind = match memory.kind {
         ImageKind::Image1D | ImageKind::Image1DArray => surface_type::ONE,
         ImageKind::Image2D | ImageKind::Image2DArray => surface_type::TWO,
@@ -157,7 +158,7 @@ fn surface(set: &CommandSet, memory: &ImageLayout, view: SurfaceView, base: u64)
     fields.layout.pack(&[
         (fields.kind, kind),
         (fields.array, is_array.into()),
-        (fields.format, format.into()),
+        (fields.format, format.number.into()),
         (fields.vertical_alignment, ALIGNMENT_OF_4),
         (fields.horizontal_alignment, ALIGNMENT_OF_4),
         // Without space for further levels of detail.
@@ -170,10 +171,10 @@ fn surface(set: &CommandSet, memory: &ImageLayout, view: SurfaceView, base: u64)
         (fields.view_extent, if kind == surface_type::BUFFER { 0 } else { depth as u64 }),
         (fields.pitch, pitch as u64 - 1),
         (fields.base, base),
-        (fields.red, surfaces::SELECT_RED),
-        (fields.green, surfaces::SELECT_RED + 1),
-        (fields.blue, surfaces::SELECT_RED + 2),
-        (fields.alpha, surfaces::SELECT_RED + 3),
+        (fields.red, red),
+        (fields.green, green),
+        (fields.blue, blue),
+        (fields.alpha, alpha),
     ])
 }
 

@@ -39,7 +39,7 @@ impl Queue {
         waits: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         let (rect, bytes) = self.image_rect(image, origin, region)?;
-        let texel = image.layout().format.pack(color)?;
+        let texel = image.layout().format.pack(color);
         let data = image.data().clone();
         self.push_copy(CommandKind::FillImage, waits, move || {
             for z in 0..bytes[2] {

@@ -3,7 +3,6 @@
 use half::f16;
 
 use super::format::{ChannelType, ImageFormat};
-use crate::{Code, Result};
 
 /// Four components, red, green, blue, alpha, as bits: floats, or signed or unsigned integers for channel
 /// types that are integers and not normalised.
@@ -11,12 +10,19 @@ pub type Color = [u32; 4];
 
 impl ImageFormat {
     /// The bytes of a texel of this color. Values are clamped to the range of the channel type (OpenCL C,
-    /// 8.3, conversion rules of `write_image`). `IMAGE_FORMAT_NOT_SUPPORTED` for packed formats.
-    pub(crate) fn pack(self, color: Color) -> Result<Vec<u8>> {
+    /// 8.3, conversion rules of `write_image`).
+    pub(crate) fn pack(self, color: Color) -> Vec<u8> {
         let color = if self.order.is_srgb() { encoded(color) } else { color };
-        let channels = self.order.components().iter().map(|&component| channel(self.ty, color[component]));
-        let channels = channels.collect::<Option<Vec<_>>>();
-        Ok(channels.ok_or(Code::ImageFormatNotSupported)?.concat())
+        let components = self.order.components().iter().map(|&component| color[component]);
+        if let Some(fields) = self.ty.fields() {
+            let channels = components.zip(fields).map(|(bits, &(first, width))| {
+                let largest = ((1 << width) - 1) as f32;
+                (scaled(f32::from_bits(bits), largest).clamp(0.0, largest) as u32) << first
+            });
+            let bits = channels.fold(0, std::ops::BitOr::bitor);
+            return bits.to_le_bytes()[..self.texel()].to_vec();
+        }
+        components.flat_map(|bits| channel(self.ty, bits)).collect()
     }
 }
 
@@ -31,16 +37,19 @@ fn encoded([red, green, blue, alpha]: Color) -> Color {
     [encode(red), encode(green), encode(blue), alpha]
 }
 
-fn channel(ty: ChannelType, bits: u32) -> Option<Vec<u8>> {
+/// Rounded to nearest even. Casts of it saturate, and convert NaN to 0.
+fn scaled(value: f32, largest: f32) -> f32 {
+    (value * largest).round_ties_even()
+}
+
+fn channel(ty: ChannelType, bits: u32) -> Vec<u8> {
     let (float, signed) = (f32::from_bits(bits), bits.cast_signed());
-    // Rounded to nearest even. Casts saturate, and convert NaN to 0.
-    let scaled = |most: f32| (float * most).round_ties_even();
-    let bytes = match ty {
-        ChannelType::UnormInt8 => vec![scaled(255.0) as u8],
-        ChannelType::UnormInt16 => (scaled(65535.0) as u16).to_ne_bytes().into(),
+    match ty {
+        ChannelType::UnormInt8 => vec![scaled(float, 255.0) as u8],
+        ChannelType::UnormInt16 => (scaled(float, 65535.0) as u16).to_ne_bytes().into(),
         // -1.0 is -127, not -128.
-        ChannelType::SnormInt8 => (scaled(127.0) as i8).max(-127).to_ne_bytes().into(),
-        ChannelType::SnormInt16 => (scaled(32767.0) as i16).max(-32767).to_ne_bytes().into(),
+        ChannelType::SnormInt8 => (scaled(float, 127.0) as i8).max(-127).to_ne_bytes().into(),
+        ChannelType::SnormInt16 => (scaled(float, 32767.0) as i16).max(-32767).to_ne_bytes().into(),
         ChannelType::SignedInt8 => (signed.clamp(-128, 127) as i8).to_ne_bytes().into(),
         ChannelType::SignedInt16 => (signed.clamp(-32768, 32767) as i16).to_ne_bytes().into(),
         ChannelType::UnsignedInt8 => vec![bits.min(255) as u8],
@@ -52,9 +61,8 @@ fn channel(ty: ChannelType, bits: u32) -> Option<Vec<u8>> {
         ChannelType::UnormShort565
         | ChannelType::UnormShort555
         | ChannelType::UnormInt101010
-        | ChannelType::UnormInt101010_2 => return None,
-    };
-    Some(bytes)
+        | ChannelType::UnormInt101010_2 => unreachable!("packed"),
+    }
 }
 
 #[cfg(test)]
@@ -63,7 +71,7 @@ mod tests {
     use super::*;
 
     fn packed(order: ChannelOrder, ty: ChannelType, color: [f32; 4]) -> Vec<u8> {
-        ImageFormat { order, ty }.pack(color.map(f32::to_bits)).unwrap()
+        ImageFormat { order, ty }.pack(color.map(f32::to_bits))
     }
 
     #[test]
@@ -83,6 +91,15 @@ mod tests {
     }
 
     #[test]
+    fn packed_channels() {
+        let color = [1.0, 0.5, f32::NAN, 0.0];
+        let packed = |ty| packed(ChannelOrder::Rgb, ty, color);
+        assert_eq!(packed(ChannelType::UnormShort565), (0x1f << 11 | 0x20u16 << 5).to_le_bytes());
+        assert_eq!(packed(ChannelType::UnormShort555), (0x1f << 10 | 0x10u16 << 5).to_le_bytes());
+        assert_eq!(packed(ChannelType::UnormInt101010), (0x3ff << 20 | 0x200u32 << 10).to_le_bytes());
+    }
+
+    #[test]
     fn srgb_is_encoded_but_for_alpha() {
         let color = [0.5, 0.001, 1.0, 0.5];
         assert_eq!(packed(ChannelOrder::SRgba, ChannelType::UnormInt8, color), [188, 3, 255, 128]);
@@ -92,8 +109,8 @@ mod tests {
     fn integers_are_clamped() {
         let format = |ty| ImageFormat { order: ChannelOrder::Rg, ty };
         let color = [300, (-300i32).cast_unsigned(), 0, 0];
-        assert_eq!(format(ChannelType::SignedInt8).pack(color).unwrap(), [127, 0x80]);
-        assert_eq!(format(ChannelType::UnsignedInt8).pack(color).unwrap(), [255, 255]);
-        assert_eq!(format(ChannelType::SignedInt16).pack(color).unwrap()[2..], (-300i16).to_ne_bytes());
+        assert_eq!(format(ChannelType::SignedInt8).pack(color), [127, 0x80]);
+        assert_eq!(format(ChannelType::UnsignedInt8).pack(color), [255, 255]);
+        assert_eq!(format(ChannelType::SignedInt16).pack(color)[2..], (-300i16).to_ne_bytes());
     }
 }

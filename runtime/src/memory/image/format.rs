@@ -114,7 +114,8 @@ impl ChannelOrder {
         matches!(self, Self::SRgb | Self::SRgbx | Self::SRgba | Self::SBgra)
     }
 
-    /// The components of a texel in memory order: 0 red, 1 green, 2 blue, 3 alpha. Not for packed formats.
+    /// The components of a texel in memory order, of a packed one from the highest bits on: 0 red, 1 green, 2 blue, 3
+    /// alpha.
     pub(super) fn components(self) -> &'static [usize] {
         match self {
             Self::R | Self::Intensity | Self::Luminance | Self::Depth => &[0],
@@ -131,6 +132,17 @@ impl ChannelOrder {
 }
 
 impl ChannelType {
+    /// The channels of a packed format, from the first on: lowest bit and width; `None` for formats that are not packed.
+    pub(super) fn fields(self) -> Option<&'static [(u32, u32)]> {
+        match self {
+            Self::UnormShort565 => Some(&[(11, 5), (5, 6), (0, 5)]),
+            Self::UnormShort555 => Some(&[(10, 5), (5, 5), (0, 5)]),
+            Self::UnormInt101010 => Some(&[(20, 10), (10, 10), (0, 10)]),
+            Self::UnormInt101010_2 => Some(&[(22, 10), (12, 10), (2, 10), (0, 2)]),
+            _ => None,
+        }
+    }
+
     /// Bytes of a channel, or of a whole texel of a packed format, and whether it is packed.
     fn bytes(self) -> (usize, bool) {
         match self {

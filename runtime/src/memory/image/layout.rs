@@ -22,13 +22,23 @@ impl ImageKind {
         matches!(self, Self::Image2D | Self::Image2DArray)
     }
 
+    /// Whether the images of the kind have rows.
+    pub fn has_rows(self) -> bool {
+        matches!(self, Self::Image2D | Self::Image2DArray | Self::Image3D)
+    }
+
+    /// Whether it is a kind of arrays.
+    pub fn is_array(self) -> bool {
+        matches!(self, Self::Image1DArray | Self::Image2DArray)
+    }
+
     /// Whether the kind has a slice pitch.
     pub fn has_slices(self) -> bool {
         matches!(self, Self::Image3D | Self::Image2DArray | Self::Image1DArray)
     }
 }
 
-/// The largest images of a device, in texels.
+/// The images of a device; sizes in texels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageLimits {
     /// Width and height of images of one and two dimensions.
@@ -39,14 +49,34 @@ pub struct ImageLimits {
     pub array: usize,
     /// Width of images of one dimension on buffers.
     pub buffer: usize,
-    /// Alignment of the row pitch of an image of two dimensions on a buffer.
+    /// Largest row pitch in bytes of an image of two dimensions on a buffer.
+    pub row_pitch: usize,
+    /// Alignment of that pitch.
     pub pitch_alignment: usize,
     /// Alignment of the address of such a buffer.
     pub address_alignment: usize,
-    /// Number of images that a kernel may read, and of those that it may write.
-    pub arguments: u32,
+    /// Number of images that a kernel may read.
+    pub read_arguments: u32,
+    /// Number of images that a kernel may write.
+    pub write_arguments: u32,
     /// Number of samplers that a kernel may use.
     pub samplers: u32,
+    /// Whether the sampler selects the channels that it returns, which some formats need.
+    pub channel_selects: bool,
+}
+
+impl ImageLimits {
+    /// The largest [`ImageLayout::extent`] of a kind.
+    pub fn extent(&self, kind: ImageKind) -> [usize; 3] {
+        match kind {
+            ImageKind::Image1D => [self.size_2d, 1, 1],
+            ImageKind::Image1DArray => [self.size_2d, self.array, 1],
+            ImageKind::Image1DBuffer => [self.buffer, 1, 1],
+            ImageKind::Image2D => [self.size_2d, self.size_2d, 1],
+            ImageKind::Image2DArray => [self.size_2d, self.size_2d, self.array],
+            ImageKind::Image3D => [self.size_3d; 3],
+        }
+    }
 }
 
 /// The sizes of `cl_image_desc`.
@@ -131,18 +161,9 @@ impl ImageLayout {
             ImageKind::Image2DArray => (height, 0, layers),
             ImageKind::Image3D => (height, depth, 0),
         };
-        let (plane, length) = match kind {
-            ImageKind::Image3D => (limits.size_3d, limits.size_3d),
-            ImageKind::Image1DBuffer => (limits.buffer, 1),
-            _ => (limits.size_2d, 1),
-        };
         let mut layout = Self { kind, format, width, height, depth, layers, row_pitch, slice_pitch };
         let sides = layout.extent();
-        let most = match kind {
-            ImageKind::Image1DArray => [plane, limits.array, 1],
-            ImageKind::Image2DArray => [plane, plane, limits.array],
-            _ => [plane, plane, length],
-        };
+        let most = limits.extent(kind);
         if (0..3).any(|axis| sides[axis] == 0 || sides[axis] > most[axis]) {
             let reason = format!("{sides:?} texels, at most {most:?}");
             return Err(Error::new(Code::InvalidImageSize, reason));
@@ -203,6 +224,11 @@ impl ImageLayout {
         }
     }
 
+    /// Bytes of an image with this layout that is not made of another memory object.
+    pub fn memory_size(&self) -> usize {
+        self.in_memory().size()
+    }
+
     /// Bytes of all rows and slices.
     pub fn size(&self) -> usize {
         self.steps()[1] * self.extent()[2]
@@ -219,10 +245,13 @@ mod tests {
         size_3d: 2048,
         array: 2048,
         buffer: 1 << 27,
+        row_pitch: 1 << 18,
         pitch_alignment: 4,
         address_alignment: 4,
-        arguments: 128,
+        read_arguments: 128,
+        write_arguments: 64,
         samplers: 16,
+        channel_selects: true,
     };
     const FORMAT: ImageFormat = ImageFormat { order: ChannelOrder::Rgba, ty: ChannelType::UnormInt8 };
 

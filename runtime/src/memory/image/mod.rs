@@ -15,13 +15,14 @@ mod surface_format;
 use std::sync::Arc;
 
 use gencl_i915::HostMemory;
-use gencl_program::ImageProperty;
+use gencl_program::{ImageProperty, SurfaceView};
 
 pub use color::Color;
 pub use format::{ChannelOrder, ChannelType, ImageFormat};
 pub use layout::{ImageDescriptor, ImageKind, ImageLayout, ImageLimits};
 
 use super::{Buffer, BufferRect, MemoryFlags, copy_rect};
+use crate::context::DeviceContext;
 use crate::{Code, Context, Error, Result};
 
 /// An image.
@@ -44,7 +45,7 @@ impl Image {
         layout: ImageLayout,
         host: Option<HostMemory>,
     ) -> Result<Arc<Self>> {
-        check_supported(&layout, !flags.contains(MemoryFlags::READ_ONLY))?;
+        check_supported(context, &layout, !flags.contains(MemoryFlags::READ_ONLY))?;
         let memory = layout.in_memory();
         let size = memory.size() as u64;
         let data = if memory == layout {
@@ -65,7 +66,7 @@ impl Image {
     /// An image on the bytes of a buffer. `INVALID_VALUE` for flags that allow what those of
     /// the buffer do not, `IMAGE_FORMAT_NOT_SUPPORTED`, `INVALID_IMAGE_SIZE` when the buffer is too small.
     pub fn of_buffer(buffer: &Arc<Buffer>, flags: MemoryFlags, layout: ImageLayout) -> Result<Arc<Self>> {
-        check_supported(&layout, false)?;
+        check_supported(buffer.context(), &layout, false)?;
         let size = layout.size() as u64;
         if size > buffer.size() {
             let reason = format!("the image has {size} bytes, the buffer {}", buffer.size());
@@ -79,7 +80,7 @@ impl Image {
     pub fn view(&self, flags: MemoryFlags, format: ImageFormat) -> Result<Arc<Self>> {
         let of = |layout: ImageLayout| ImageLayout { format, ..layout };
         let (layout, memory) = (of(self.layout), of(self.memory));
-        check_supported(&layout, false)?;
+        check_supported(self.data.context(), &layout, false)?;
         Ok(Arc::new(Self { layout, memory, data: self.data.view(flags, self.data.size())? }))
     }
 
@@ -96,6 +97,17 @@ impl Image {
     /// The layout of what is mapped: that of the application's memory where regions are copied to it.
     pub fn mapped_layout(&self) -> &ImageLayout {
         if self.data.shadow().is_some() { &self.layout } else { &self.memory }
+    }
+
+    /// `IMAGE_FORMAT_NOT_SUPPORTED` when a device of the context cannot access the image.
+    pub(crate) fn check_device(&self, device: &DeviceContext) -> Result<()> {
+        let selects = device.device().facts().images.is_some_and(|images| images.channel_selects);
+        let surface = self.layout.format.surface_format(SurfaceView::Sampled);
+        if selects || surface.is_some_and(|surface| !surface.is_selected()) {
+            return Ok(());
+        }
+        let reason = format!("{:?} on {}", self.layout.format, device.device().facts().name);
+        Err(Error::new(Code::ImageFormatNotSupported, reason))
     }
 
     /// A property that kernels ask for.
@@ -191,10 +203,12 @@ fn rect(layout: &ImageLayout, origin: [usize; 3]) -> BufferRect {
     BufferRect { origin: bytes(layout, origin), row_pitch, slice_pitch }
 }
 
-/// `written`: kernels may write the image.
-fn check_supported(layout: &ImageLayout, written: bool) -> Result<()> {
+/// `IMAGE_FORMAT_NOT_SUPPORTED` when kernels cannot access such an image on any device of the context: read it and, if
+/// `written` is set, write it.
+fn check_supported(context: &Context, layout: &ImageLayout, written: bool) -> Result<()> {
     let ImageLayout { kind, format, .. } = *layout;
-    if ImageFormat::supported(kind, written).any(|supported| supported == format) {
+    let selects = context.selects_channels();
+    if ImageFormat::supported(kind, written, selects).any(|supported| supported == format) {
         Ok(())
     } else {
         Err(Error::new(Code::ImageFormatNotSupported, format!("{format:?}")))

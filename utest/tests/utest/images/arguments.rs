@@ -22,6 +22,11 @@ const SOURCE: &str =
     "kernel void k(read_only image2d_t in, write_only image1d_t out, sampler_t s, global int *p, int v) {
     p[get_global_id(0)] = v; }";
 
+/// The same with other names of the types.
+const NAMED: &str = "typedef read_only image2d_t picture; typedef sampler_t reader;
+    kernel void k(picture in, write_only image1d_t out, reader s, global int *p, int v) {
+    p[get_global_id(0)] = v; }";
+
 fn set<T>(kernel: cl_kernel, index: u32, size: usize, value: *const T) -> Result<cl_int, String> {
     // SAFETY: the value has the size, or is null.
     Ok(unsafe { (api()?.clSetKernelArg)(kernel, index, size, value.cast::<c_void>()) })
@@ -80,8 +85,15 @@ pub fn set_and_launch() -> Outcome {
 }
 
 pub fn refused() -> Outcome {
+    for source in [SOURCE, NAMED] {
+        refused_by(source)?;
+    }
+    Ok(())
+}
+
+fn refused_by(source: &str) -> Outcome {
     let gpu = Gpu::get()?;
-    let kernel = gpu.build_unchecked(SOURCE, "")?.kernel("k")?;
+    let kernel = gpu.build_unchecked(source, "")?.kernel("k")?;
     let handle = kernel.get();
     let flat = Image::new(CL_MEM_OBJECT_IMAGE2D, [8, 4, 1])?;
     let line = Image::new(CL_MEM_OBJECT_IMAGE1D, [8, 1, 1])?;
@@ -99,6 +111,6 @@ pub fn refused() -> Outcome {
     expect(set_handle(handle, 3, flat.handle)?, CL_INVALID_MEM_OBJECT, "an image for a buffer")?;
     expect(set_handle(handle, 2, memory)?, CL_INVALID_SAMPLER, "a buffer for a sampler")?;
     expect(set_handle(handle, 2, null_mut())?, CL_INVALID_SAMPLER, "null for a sampler")?;
-    expect(set(handle, 2, 8, null::<u8>())?, CL_INVALID_ARG_VALUE, "no sampler")?;
+    expect(set(handle, 2, 8, null::<u8>())?, CL_INVALID_SAMPLER, "no sampler")?;
     expect(set(handle, 2, 9, &memory)?, CL_INVALID_ARG_SIZE, "more than a sampler")
 }

@@ -253,8 +253,8 @@ pub fn refused_strictly() -> Outcome {
         refuse(write, &RGBA, &wrong, false, CL_INVALID_IMAGE_SIZE, what)?;
     }
     let packed = cl_image_format {
-        image_channel_order: CL_RGB,
-        image_channel_data_type: opencl_sys::CL_UNORM_SHORT_565,
+        image_channel_order: CL_RGBA,
+        image_channel_data_type: opencl_sys::CL_UNORM_INT_101010_2,
     };
     refuse(write, &packed, &flat, false, CL_IMAGE_FORMAT_NOT_SUPPORTED, "packed texels")?;
     let (api, context, mut code) = (api()?, Gpu::get()?.context.get(), 1);
@@ -451,6 +451,14 @@ pub fn of_buffer_refused() -> Outcome {
     };
     let format = CL_INVALID_IMAGE_FORMAT_DESCRIPTOR;
     refuse(0, &RGBA, &plane(15, 8, 0), false, format, "a row pitch that is not aligned")?;
+    refuse(
+        0,
+        &RGBA,
+        &plane(4, 1, (256 << 10) + 64),
+        false,
+        CL_INVALID_IMAGE_DESCRIPTOR,
+        "too long a row pitch",
+    )?;
     refuse(0, &RGBA, &plane(16, 100, 0), false, CL_INVALID_IMAGE_SIZE, "more rows than the buffer has")?;
     let image = Image::new(CL_MEM_OBJECT_IMAGE2D, [16, 8, 1])?;
     let view = of(CL_MEM_OBJECT_IMAGE2D, 16, 8, image.handle);

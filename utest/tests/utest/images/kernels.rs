@@ -8,14 +8,14 @@ use std::ptr::null_mut;
 use gencl_utest::raw::api;
 use gencl_utest::{Arg, Gpu, Launch, Outcome, Program, Random};
 use opencl_sys::{
-    CL_ADDRESS_CLAMP, CL_ADDRESS_CLAMP_TO_EDGE, CL_ADDRESS_MIRRORED_REPEAT, CL_ADDRESS_NONE,
-    CL_ADDRESS_REPEAT, CL_BGRA, CL_DEPTH, CL_FILTER_LINEAR, CL_FILTER_NEAREST, CL_FLOAT, CL_HALF_FLOAT,
-    CL_INTENSITY, CL_LUMINANCE, CL_MEM_KERNEL_READ_AND_WRITE, CL_MEM_OBJECT_IMAGE1D,
+    CL_A, CL_ABGR, CL_ADDRESS_CLAMP, CL_ADDRESS_CLAMP_TO_EDGE, CL_ADDRESS_MIRRORED_REPEAT, CL_ADDRESS_NONE,
+    CL_ADDRESS_REPEAT, CL_ARGB, CL_BGRA, CL_DEPTH, CL_FILTER_LINEAR, CL_FILTER_NEAREST, CL_FLOAT,
+    CL_HALF_FLOAT, CL_INTENSITY, CL_LUMINANCE, CL_MEM_KERNEL_READ_AND_WRITE, CL_MEM_OBJECT_IMAGE1D,
     CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE1D_BUFFER, CL_MEM_OBJECT_IMAGE2D,
     CL_MEM_OBJECT_IMAGE2D_ARRAY, CL_MEM_OBJECT_IMAGE3D, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE,
-    CL_MEM_USE_HOST_PTR, CL_NV12_INTEL, CL_R, CL_RG, CL_RGBA, CL_SIGNED_INT16, CL_SNORM_INT8, CL_SNORM_INT16,
-    CL_SUCCESS, CL_UNORM_INT8, CL_UNSIGNED_INT32, CL_sBGRA, CL_sRGBA, cl_image_format, cl_mem_flags,
-    cl_sampler,
+    CL_MEM_USE_HOST_PTR, CL_NV12_INTEL, CL_R, CL_RA, CL_RG, CL_RGB, CL_RGBA, CL_SIGNED_INT8, CL_SIGNED_INT16,
+    CL_SNORM_INT8, CL_SNORM_INT16, CL_SUCCESS, CL_UNORM_INT8, CL_UNORM_SHORT_565, CL_UNSIGNED_INT16,
+    CL_UNSIGNED_INT32, CL_sBGRA, CL_sRGBA, cl_image_format, cl_mem_flags, cl_sampler,
 };
 use opencl3::memory::ClMem;
 
@@ -179,7 +179,21 @@ pub fn write() -> Outcome {
             let input = gpu.buffer(&input)?;
             let args = [Arg::Memory(made.image.handle), input.arg()];
             program.run(&format!("write_{}", access.name()), &args, &everywhere(kind.sides()))?;
-            made.image.expect(&texels).map_err(|error| format!("{kind:?} {format:x?}: {error}"))?;
+            let written = made.image.read_all()?;
+            let size = texel_bytes(&format);
+            let are_same = |(own, other): (&[u8], &[u8])| {
+                // Bits of packed texels may be undefined.
+                own == other
+                    || (format.image_channel_order == CL_RGB
+                        && decode(&format, own) == decode(&format, other))
+            };
+            let wrong = written.chunks(size).zip(texels.chunks(size)).position(|pair| !are_same(pair));
+            if let Some(index) = wrong {
+                let [found, expected] = [&written, &texels].map(|bytes| &bytes[index * size..][..size]);
+                return Err(format!(
+                    "{kind:?} {format:x?}: texel {index}: {found:x?}, expected {expected:x?}"
+                ));
+            }
         }
     }
     Ok(())
@@ -298,12 +312,19 @@ const NEAREST: &[cl_image_format] = &[
     format(CL_R, CL_FLOAT),
     format(CL_INTENSITY, CL_UNORM_INT8),
     format(CL_LUMINANCE, CL_HALF_FLOAT),
+    format(CL_LUMINANCE, CL_SNORM_INT8),
+    format(CL_RGB, CL_UNORM_SHORT_565),
+    format(CL_RA, CL_UNSIGNED_INT16),
+    format(CL_ABGR, CL_UNORM_INT8),
+    format(CL_ARGB, CL_SIGNED_INT8),
 ];
 const LINEAR: &[cl_image_format] = &[
     format(CL_RGBA, CL_UNORM_INT8),
     format(CL_BGRA, CL_UNORM_INT8),
     format(CL_RGBA, CL_HALF_FLOAT),
     format(CL_R, CL_FLOAT),
+    format(CL_ARGB, CL_UNORM_INT8),
+    format(CL_A, CL_SNORM_INT16),
 ];
 
 fn samplers(linear: bool) -> Vec<Sampler> {
@@ -337,9 +358,10 @@ fn sampled(formats: &[cl_image_format], linear: bool) -> Outcome {
     let mut random = Random::new(3);
     for kind in KINDS.iter().filter(|kind| kind.object != CL_MEM_OBJECT_IMAGE1D_BUFFER) {
         let program = kind.program()?;
-        let depths = kind.formats(CL_MEM_READ_WRITE)?;
-        let formats = if kind.depth { &depths } else { formats };
-        for format in formats {
+        let mut listed = kind.formats(CL_MEM_READ_ONLY)?;
+        let key = |format: &cl_image_format| (format.image_channel_order, format.image_channel_data_type);
+        listed.retain(|format| kind.depth || formats.iter().any(|wanted| key(wanted) == key(format)));
+        for format in &listed {
             let access = Access::of(format);
             let made = kind.image(CL_MEM_READ_ONLY, format)?;
             let texels = random_texels(&mut random, format, kind.sides().iter().product());

@@ -7,6 +7,7 @@ mod create;
 mod image;
 mod kernels;
 mod reference;
+mod requirements;
 mod samplers;
 mod transfers;
 
@@ -25,6 +26,7 @@ pub fn cases() -> Vec<Case> {
         Case::new("image_host_pointers", create::host_pointers),
         Case::new("image_of_buffer", create::of_buffer),
         Case::new("image_of_buffer_refused", create::of_buffer_refused),
+        Case::new("image_requirements", requirements::requirements),
         Case::new("image_read_write", transfers::read_write),
         Case::new("image_copy", transfers::copy),
         Case::new("image_copy_buffer", transfers::copy_buffer),

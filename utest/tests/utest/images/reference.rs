@@ -4,9 +4,10 @@
 
 use half::f16;
 use opencl_sys::{
-    CL_A, CL_ADDRESS_CLAMP, CL_ADDRESS_MIRRORED_REPEAT, CL_ADDRESS_REPEAT, CL_BGRA, CL_DEPTH, CL_FLOAT,
-    CL_HALF_FLOAT, CL_INTENSITY, CL_LUMINANCE, CL_R, CL_RG, CL_RGBA, CL_SIGNED_INT8, CL_SIGNED_INT16,
-    CL_SIGNED_INT32, CL_SNORM_INT8, CL_SNORM_INT16, CL_UNORM_INT8, CL_UNORM_INT16, CL_UNSIGNED_INT8,
+    CL_A, CL_ABGR, CL_ADDRESS_CLAMP, CL_ADDRESS_MIRRORED_REPEAT, CL_ADDRESS_REPEAT, CL_ARGB, CL_BGRA,
+    CL_DEPTH, CL_FLOAT, CL_HALF_FLOAT, CL_INTENSITY, CL_LUMINANCE, CL_R, CL_RA, CL_RG, CL_RGB, CL_RGBA,
+    CL_SIGNED_INT8, CL_SIGNED_INT16, CL_SIGNED_INT32, CL_SNORM_INT8, CL_SNORM_INT16, CL_UNORM_INT_101010,
+    CL_UNORM_INT8, CL_UNORM_INT16, CL_UNORM_SHORT_555, CL_UNORM_SHORT_565, CL_UNSIGNED_INT8,
     CL_UNSIGNED_INT16, CL_UNSIGNED_INT32, CL_sBGRA, CL_sRGBA, cl_image_format,
 };
 
@@ -62,8 +63,11 @@ fn channels(order: u32) -> &'static [usize] {
         CL_R | CL_INTENSITY | CL_LUMINANCE | CL_DEPTH => &[0],
         CL_A => &[3],
         CL_RG => &[0, 1],
+        CL_RA => &[0, 3],
         CL_RGBA | CL_sRGBA => &[0, 1, 2, 3],
         CL_BGRA | CL_sBGRA => &[2, 1, 0, 3],
+        CL_ARGB => &[3, 0, 1, 2],
+        CL_ABGR => &[3, 2, 1, 0],
         other => panic!("channel order {other:#x}"),
     }
 }
@@ -77,30 +81,47 @@ fn channel_bytes(ty: u32) -> usize {
     }
 }
 
+/// The bytes of a packed texel, and the lowest bit and the width of red, green and blue.
+fn packed(ty: u32) -> Option<(usize, [(u32, u32); 3])> {
+    match ty {
+        CL_UNORM_SHORT_565 => Some((2, [(11, 5), (5, 6), (0, 5)])),
+        CL_UNORM_SHORT_555 => Some((2, [(10, 5), (5, 5), (0, 5)])),
+        CL_UNORM_INT_101010 => Some((4, [(20, 10), (10, 10), (0, 10)])),
+        _ => None,
+    }
+}
+
 /// Bytes of a texel.
 pub fn texel_bytes(format: &cl_image_format) -> usize {
-    channels(format.image_channel_order).len() * channel_bytes(format.image_channel_data_type)
+    let (order, ty) = (format.image_channel_order, format.image_channel_data_type);
+    packed(ty).map_or_else(|| channels(order).len() * channel_bytes(ty), |(bytes, _)| bytes)
 }
 
 /// Whether channels are integers that stand for numbers from 0 or -1 to 1.
 pub fn is_normalized(format: &cl_image_format) -> bool {
-    matches!(format.image_channel_data_type, CL_UNORM_INT8 | CL_UNORM_INT16 | CL_SNORM_INT8 | CL_SNORM_INT16)
+    let ty = format.image_channel_data_type;
+    packed(ty).is_some() || matches!(ty, CL_UNORM_INT8 | CL_UNORM_INT16 | CL_SNORM_INT8 | CL_SNORM_INT16)
 }
 
 /// What reads return outside of the image.
 pub fn border(format: &cl_image_format) -> Texel {
-    let opaque = matches!(format.image_channel_order, CL_R | CL_RG | CL_LUMINANCE | CL_DEPTH);
+    let opaque = matches!(format.image_channel_order, CL_R | CL_RG | CL_RGB | CL_LUMINANCE | CL_DEPTH);
     [0.0, 0.0, 0.0, if opaque { 1.0 } else { 0.0 }]
 }
 
 /// A texel's channels in the registers of a kernel.
 pub fn decode(format: &cl_image_format, bytes: &[u8]) -> Texel {
     let (order, ty) = (format.image_channel_order, format.image_channel_data_type);
+    if let Some((_, fields)) = packed(ty) {
+        let bits = bytes.iter().rev().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte));
+        let [red, green, blue] = fields.map(|(first, width)| {
+            let largest = (1u32 << width) - 1;
+            f64::from(bits >> first & largest) / f64::from(largest)
+        });
+        return [red, green, blue, 1.0];
+    }
     let size = channel_bytes(ty);
     let mut texel = [0.0, 0.0, 0.0, 1.0];
-    if order == CL_A {
-        texel[3] = 0.0;
-    }
     for (channel, bytes) in channels(order).iter().zip(bytes.chunks_exact(size)) {
         let mut wide = [0; 4];
         wide[..size].copy_from_slice(bytes);

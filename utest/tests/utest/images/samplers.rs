@@ -112,6 +112,10 @@ pub fn refused() -> Outcome {
         values[place] = 0x1199;
         expect(create(context, values)?.1, CL_INVALID_VALUE, what)?;
     }
+    for addressing in [CL_ADDRESS_REPEAT, CL_ADDRESS_MIRRORED_REPEAT] {
+        let (_, code) = create(context, [CL_FALSE, addressing, CL_FILTER_NEAREST])?;
+        expect(code, CL_INVALID_VALUE, "a repeated image with coordinates in texels")?;
+    }
     let filter = cl_sampler_properties::from(CL_SAMPLER_FILTER_MODE);
     let nearest = cl_sampler_properties::from(CL_FILTER_NEAREST);
     let lists: [(&[cl_sampler_properties], &str); 3] = [

@@ -87,6 +87,9 @@ const EXTENSIONS: &[Extension] = &[
         },
         ..named("cl_khr_image2d_from_buffer")
     },
+    named("cl_khr_3d_image_writes"),
+    named("cl_khr_depth_images"),
+    Extension { functions: &["clGetImageRequirementsInfoEXT"], ..named("cl_ext_image_requirements_info") },
     Extension { properties: &[(0x1096, &[1, 2, 4])], ..named("cl_khr_priority_hints") },
     Extension { properties: &[(0x1097, &[1, 2, 4])], ..named("cl_khr_throttle_hints") },
     named("cl_khr_byte_addressable_store"),
@@ -162,7 +165,7 @@ const EXTENSIONS: &[Extension] = &[
 ];
 
 /// Extensions that do not depend on the target alone, which the compiler is given.
-const WITHOUT_MACRO: &[&str] = &["cl_khr_pci_bus_info", "cl_khr_image2d_from_buffer"];
+const WITHOUT_MACRO: &[&str] = &["cl_khr_pci_bus_info"];
 
 fn reported() -> Result<Vec<String>, String> {
     let device = ask!(clGetDeviceInfo, Gpu::get()?.device.id());
