@@ -2,7 +2,7 @@
 
 use super::convert::{self, channel_bits, expand, registers};
 use super::format::{ChannelType, SurfaceFormat};
-use super::texels::{Dwords, LANES, Lanes, each};
+use super::values::{Dwords, LANES, Lanes, each};
 use crate::dispatch::Rounding;
 use crate::float::to_f16;
 

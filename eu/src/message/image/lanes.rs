@@ -10,7 +10,8 @@ use super::positions::{LaneTaps, ONLY, mask};
 use super::prepared::Prepared;
 use super::sampler_state::SamplerState;
 use super::surface::SurfaceType;
-use super::texels::{self, Dwords, LANES, Lanes, Level, each, sum};
+use super::texels::{self, Level};
+use super::values::{Dwords, LANES, Lanes, each, sum};
 use super::{Texel, TexelSource};
 use crate::memory::HostRange;
 

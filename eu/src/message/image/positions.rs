@@ -1,7 +1,7 @@
 //! Texels and weights of a filter for all channels; `filter.rs` does it for one.
 
 use super::filter::{AddressMode, Axis, Filter};
-use super::texels::{Lanes, each};
+use super::values::{Lanes, each};
 
 /// The texels of all channels along an axis, and the channels for which they are not the border.
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@
 //! Broadwell, bit 6 of addresses depends on others where memory has two channels; the simulated memory has one,
 //! and the simulated kernel driver reports no swizzling.
 
-use super::texels::{Lanes, each};
+use super::values::{Lanes, each};
 
 /// The order of bytes in a surface (RENDER_SURFACE_STATE, "Tile Mode").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
