@@ -45,6 +45,7 @@ impl Level {
     }
 
     /// The positions of the first texels of slices.
+    #[inline]
     pub fn origins<const N: usize>(&self, image: &Surface, slices: &Lanes<u32>) -> [Lanes<u32>; 2] {
         let mut origins = self.origin.map(|first| [first; LANES]);
         if self.size[2] > 1 {
@@ -64,6 +65,7 @@ impl Level {
 
 impl Surface {
     /// The offsets of columns, which are in texels.
+    #[inline]
     pub fn columns<const N: usize>(&self, columns: &Lanes<u32>) -> Lanes<u32> {
         match self.ty {
             SurfaceType::Buffer => each::<N, _>(|lane| columns[lane].wrapping_mul(self.pitch as u32)),
@@ -75,12 +77,14 @@ impl Surface {
     }
 
     /// The offsets of rows.
+    #[inline]
     pub fn rows<const N: usize>(&self, rows: &Lanes<u32>) -> Lanes<u32> {
         self.tiling.rows::<N>(self.pitch as u32, rows)
     }
 }
 
 /// Reads texels of `size` bytes at offsets of a range.
+#[inline]
 pub fn read<const N: usize>(range: &HostRange<'_>, size: usize, offsets: &Lanes<u32>) -> Dwords {
     match size {
         1 => read_sized::<N, 1>(range, offsets),

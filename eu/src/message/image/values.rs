@@ -21,6 +21,7 @@ pub fn each<const N: usize, T: Copy + Default>(value: impl Fn(usize) -> T) -> La
 }
 
 /// Adds values of all channels.
+#[inline]
 pub fn sum<const N: usize>(a: &Lanes<u32>, b: &Lanes<u32>) -> Lanes<u32> {
     each::<N, _>(|lane| a[lane].wrapping_add(b[lane]))
 }
