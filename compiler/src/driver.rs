@@ -339,6 +339,10 @@ impl<'a> Driver<'a> {
         for step in [pipeline::REDUCE, pipeline::INLINE] {
             self.step(module, step.name, |module| pipeline::run(module, step))?;
         }
+        self.step(module, "merge-samplers", |module| {
+            prepare::merge_samplers(context, module);
+            Ok(())
+        })?;
         self.step(module, "hide-integers", |module| {
             pipeline::hide_integers(module);
             Ok(())

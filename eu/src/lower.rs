@@ -395,15 +395,14 @@ fn copies_by(instruction: &Instruction) -> Option<i32> {
 }
 
 /// Lowers `smov` to a `mov` and the mask of channels for which it is executed: source 1, an immediate (IGC
-/// combines loading a flag register and a predicated `mov` into an `smov`, `Optimizer::createSmov`).
+/// combines loading a flag register and a predicated `mov` into an `smov`, `Optimizer::createSmov`). Bit 0 is the
+/// instruction's first channel: IGC writes an element of lane 16 by `smov(16) ... 0x0001UW { 2H }`.
 fn scattered_move(instruction: &Instruction) -> Result<(Instruction, u32), Fault> {
     let [source, Operand::Immediate { bits, .. }, _] = instruction.sources else {
         return Err(Fault::illegal("smov needs an immediate as source 1"));
     };
-    // It is not known whether bit 0 is the instruction's first channel or the thread's: IGC emits no such
-    // smov.
-    if instruction.channel_offset != 0 || instruction.exec_size > 16 {
-        return Err(Fault::unsupported("smov for other than the first 16 channels"));
+    if instruction.exec_size > 16 {
+        return Err(Fault::illegal("smov of more channels than the immediate has bits"));
     }
     let sources = [source, Operand::None, Operand::None];
     Ok((Instruction { opcode: Opcode::Mov, sources, ..*instruction }, bits as u32))

@@ -253,6 +253,13 @@ mov(8) g11<1>UD g127<8,8,1>UD { align1 1Q };
 ; is g10 UD: 0 1 0 3 0 0 0 0
 ; is g11 UD: 0*6 1 1
 ---
+; # smov of other channels than the first ones: bit 0 is the instruction's first one
+; simd 16
+; set g2 UD: 1 2 3 4 5 6 7 8
+; set g10 UD: 0*8
+smov(8) g10<1>UD g2<8,8,1>UD 0x0005UW { align1 2Q };
+; is g10 UD: 1 0 3 0 0 0 0 0
+---
 ; # smov of one channel: other bits name no channel of it, and nothing is written.
 ; set g2 UD: 1 2
 ; set g10 UD: 8 9

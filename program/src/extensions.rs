@@ -46,6 +46,7 @@ pub const IMAGE_EXTENSIONS: &[&str] = &[
     "cl_khr_3d_image_writes",
     "cl_khr_depth_images",
     "cl_ext_image_requirements_info",
+    "cl_intel_media_block_io",
 ];
 
 impl Profile {

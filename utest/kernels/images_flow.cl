@@ -32,6 +32,23 @@ kernel void branches(read_only image2d_t image, read_only image2d_t other, sampl
     out[id] = value;
 }
 
+// A sampler that all branches use, and what follows them: LLVM's GVN unites its values by a phi.
+kernel void joined(read_only image2d_t image, read_only image2d_t other, global uint *out, global uint *sums) {
+    int id = get_global_id(0);
+    uint sum;
+    if (id > 30) {
+        sum = first(image, edge, (int2)(id, 1));
+        sums[0] = sum;
+    } else if (id > 15) {
+        sum = first(other, edge, (int2)(id, 2));
+        sums[1] = sum;
+    } else {
+        sum = first(image, edge, (int2)(3, id));
+        sums[2] = sum;
+    }
+    out[id] = sum + first(image, edge, (int2)(id, id));
+}
+
 // Every second lane writes, from inside a loop.
 kernel void writes(write_only image2d_t image) {
     int id = get_global_id(0);

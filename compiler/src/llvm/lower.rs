@@ -5,8 +5,8 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 
 use super::build::Builder;
-use super::prepare::{MAKE_SAMPLER, for_each_instruction};
-use super::view::{self, Opcode, TypeKind, Value, ValueKind};
+use super::prepare::{for_each_instruction, made_of};
+use super::view::{self, Opcode, TypeKind, Value};
 use crate::conversion::Conversion;
 
 /// Prefix of the library's functions for operations that the hardware does not have.
@@ -145,13 +145,6 @@ pub fn integer_borders(context: &Context, module: &Module) -> bool {
         instruction.replace(builder.call(function, instruction.ty(), &arguments));
     }
     !reads.is_empty()
-}
-
-/// The number of a sampler that clang's function makes of a constant.
-pub fn made_of(sampler: Value) -> Option<u64> {
-    let is_made = sampler.kind() == ValueKind::Instruction
-        && sampler.callee().is_some_and(|callee| callee.name() == MAKE_SAMPLER);
-    if is_made { sampler.call_arguments()[0].integer() } else { None }
 }
 
 /// The library's function for an instruction, without [`LIBRARY`].

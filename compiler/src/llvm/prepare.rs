@@ -8,7 +8,7 @@ use inkwell::llvm_sys::core::LLVMSetDataLayout;
 use inkwell::module::Module;
 
 use super::build::Builder;
-use super::view::{self, Opcode, SPIR_KERNEL, Value};
+use super::view::{self, Opcode, SPIR_KERNEL, Value, ValueKind};
 use super::{Machine, ask};
 
 /// The calling convention that all functions and calls are changed to: the library's and clang's differ.
@@ -90,6 +90,34 @@ pub fn copy_arguments(context: &Context, module: &Module) {
             parameter.replace_uses(builder.copy_of(source, ty));
         }
     }
+}
+
+/// Creates each sampler of a function once, at the function's beginning, so that no pass unites equal ones of several
+/// blocks by a phi.
+pub fn merge_samplers(context: &Context, module: &Module) {
+    let builder = Builder::new(context, module);
+    for function in view::Module::of(module).functions() {
+        let instructions: Vec<_> = function.blocks().flat_map(|block| block.instructions()).collect();
+        let mut merged: Vec<(u64, Value)> = Vec::new();
+        for sampler in &instructions {
+            let Some(number) = made_of(*sampler) else { continue };
+            let known = merged.iter().find(|(other, _)| *other == number).map(|(_, sampler)| *sampler);
+            let first = known.unwrap_or_else(|| {
+                builder.before(instructions[0]);
+                let first = builder.call(MAKE_SAMPLER, sampler.ty(), &sampler.call_arguments());
+                merged.push((number, first));
+                first
+            });
+            sampler.replace_uses(first);
+        }
+    }
+}
+
+/// The number of a sampler that clang's function makes of a constant.
+pub fn made_of(sampler: Value) -> Option<u64> {
+    let is_made = sampler.kind() == ValueKind::Instruction
+        && sampler.callee().is_some_and(|callee| callee.name() == MAKE_SAMPLER);
+    if is_made { sampler.call_arguments()[0].integer() } else { None }
 }
 
 /// Visits every instruction of a module.

@@ -10,7 +10,7 @@ use super::translator::{Regs, Translator};
 use crate::ir::image::CHANNELS;
 use crate::ir::names::property_from_name;
 use crate::ir::{Family, ImageAccess, ImageOp, Input, Op, Space, Type};
-use crate::llvm::lower::made_of;
+use crate::llvm::prepare::made_of;
 use crate::llvm::view::Value;
 
 impl<'m> Translator<'_, 'm> {

@@ -15,7 +15,7 @@ use gencl_simulator::{Settings, Simulator, statistics};
 use super::Device;
 use super::needs;
 use super::pci_ids;
-use super::table::{self, DeviceFacts, DeviceKind, GpuConfig};
+use super::table::{DeviceFacts, DeviceKind, GpuConfig};
 use super::units::Units;
 use crate::ImageLimits;
 

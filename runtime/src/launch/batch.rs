@@ -84,8 +84,8 @@ impl EmittedState {
 /// alone is not allowed: PIPE_CONTROL needs a flush or a write with it (Volume 7, "Programming restrictions
 /// for PIPE_CONTROL"). With a write it is what the manual calls end-of-pipe synchronisation: the write
 /// happens after the flush (as in Mesa's `iris_emit_end_of_pipe_sync`).
-fn stall(set: &PipeControl, post_sync: u64) -> [(Field, u64); 3] {
-    [(set.dc_flush, 1), (set.cs_stall, 1), (set.post_sync, post_sync)]
+fn stall(set: &PipeControl, post_sync: u64) -> [(Field, u64); 4] {
+    [(set.dc_flush, 1), (set.render_flush, 1), (set.cs_stall, 1), (set.post_sync, post_sync)]
 }
 
 /// Invalidates all read caches, then does the post-sync operation. Without a write the data cache is flushed,

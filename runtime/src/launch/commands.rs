@@ -66,7 +66,7 @@ layouts! {
 
     /// Flushes, invalidates, stalls, writes.
     PipeControl {
-        state_invalidate, constant_invalidate, dc_flush, texture_invalidate, instruction_invalidate,
+        state_invalidate, constant_invalidate, dc_flush, render_flush, texture_invalidate, instruction_invalidate,
         post_sync, cs_stall, address,
     }
 

@@ -81,6 +81,7 @@ pub(crate) static GEN75: CommandSet = CommandSet {
         descriptor: number("Interface Descriptor Offset", 32, 37),
         ..TABLES.gpgpu_walker
     },
+    pipe_control: PipeControl { render_flush: Field::ABSENT, ..TABLES.pipe_control },
     surface_state: SurfaceState {
         red: number("Shader Channel Select Red", 249, 251),
         green: number("Shader Channel Select Green", 246, 248),
@@ -162,6 +163,9 @@ const TABLES: CommandSet = CommandSet {
     },
     pipe_control: PipeControl {
         layout: CommandLayout::command("PIPE_CONTROL", 0x7a00, 5),
+        // Typed messages go through the render cache (Mesa's `crocus_memory_barrier`; Beignet's
+        // `intel_gpgpu_pipe_control_gen7`).
+        render_flush: flag("Render Target Cache Flush Enable", 44),
         address: pointer("Address", 66, 95),
         ..gen9::TABLES.pipe_control
     },

@@ -131,6 +131,8 @@ pub(super) const TABLES: CommandSet = CommandSet {
         state_invalidate: flag("State Cache Invalidation Enable", 34),
         constant_invalidate: flag("Constant Cache Invalidation Enable", 35),
         dc_flush: flag("DC Flush Enable", 37),
+        // No messages go through the render cache.
+        render_flush: Field::ABSENT,
         texture_invalidate: flag("Texture Cache Invalidation Enable", 42),
         instruction_invalidate: flag("Instruction Cache Invalidate Enable", 43),
         post_sync: number("Post Sync Operation", 46, 47),

@@ -2,7 +2,7 @@
 
 use super::convert::{self, channel_bits, expand, registers};
 use super::format::{ChannelType, SurfaceFormat};
-use super::texels::{Dwords, LANES, Lanes, each};
+use super::values::{Dwords, LANES, Lanes, each};
 use crate::dispatch::Rounding;
 use crate::float::to_f16;
 
@@ -80,6 +80,7 @@ impl Decoder {
     }
 
     /// The values of a channel.
+    #[inline]
     pub fn decode<const N: usize>(&self, channel: usize, texels: &Dwords) -> Lanes<u32> {
         let (dword, first, width, expansion) = match &self.channels[channel] {
             Channel::Default(value) => return [*value; LANES],
@@ -118,6 +119,7 @@ fn from_half(bits: u32) -> u32 {
 }
 
 /// Converts registers to texels, all of whose channels are written.
+#[inline]
 pub fn encode<const N: usize>(format: &SurfaceFormat, values: &Dwords) -> Dwords {
     let mut texels = [[0; LANES]; 4];
     for (component, first, width) in channel_bits(format.channels) {

@@ -10,7 +10,8 @@ use super::positions::{LaneTaps, ONLY, mask};
 use super::prepared::Prepared;
 use super::sampler_state::SamplerState;
 use super::surface::SurfaceType;
-use super::texels::{self, Dwords, LANES, Lanes, Level, each, sum};
+use super::texels::{self, Level};
+use super::values::{Dwords, LANES, Lanes, each, sum};
 use super::{Texel, TexelSource};
 use crate::memory::HostRange;
 
@@ -48,29 +49,36 @@ impl LaneAccess<'_> {
         let filter = self.prepared.filter(state, smaller);
         let dimensions = image.dimensions();
         let axes = &state.axes(smaller)[..dimensions];
-        let mut taps = [ONLY; 3];
-        for (n, axis) in axes.iter().enumerate() {
-            taps[n] = axis.lane_taps::<N>(filter, &coordinates[n], self.level.size[n], offsets[n]);
-        }
-        if image.array && dimensions < 3 {
-            let slice = |lane: usize| {
-                filter::slice(f32::from_bits(coordinates[dimensions][lane]), self.level.size[2])
-            };
-            taps[2].index[0] = each::<N, _>(slice);
-        }
-        let border = match axes.iter().any(|axis| axis.mode.has_border()) {
-            true => self.border::<N>(source, state, &taps)?,
-            false => [0; 4],
-        };
+        let slices = (image.array && dimensions < 3).then(|| {
+            let slice = |lane: usize| f32::from_bits(coordinates[dimensions][lane]);
+            each::<N, _>(|lane| filter::slice(slice(lane), self.level.size[2]))
+        });
+        let size = self.level.size;
         match filter {
             Filter::Nearest => {
-                let corners = self.corners::<N>(&taps, 0);
-                let dwords = self.texels::<N>(&sum::<N>(&corners.columns[0], &corners.rows[0]));
-                let inside = taps.iter().fold(u32::MAX, |inside, taps| inside & taps.inside[0]);
-                let values = |channel| self.values::<N>(channel, &dwords, inside, &border);
-                Some(self.of_channels(values))
+                let (mut places, mut inside) = ([[0; LANES]; 3], u32::MAX);
+                for (n, axis) in axes.iter().enumerate() {
+                    let (texels, there) = axis.nearest::<N>(&coordinates[n], size[n], offsets[n]);
+                    places[n] = texels;
+                    inside &= there;
+                }
+                places[2] = slices.unwrap_or(places[2]);
+                let border = match self.mask & !inside {
+                    0 => [0; 4],
+                    _ => source.border(state.border, image).ok()?,
+                };
+                let dwords = self.texels::<N>(&self.offsets::<N>(&places));
+                Some(self.of_channels(|channel| self.values::<N>(channel, &dwords, inside, &border)))
             }
-            Filter::Linear => Some(self.interpolated::<N>(&taps, &border)),
+            Filter::Linear => {
+                let mut taps = [ONLY; 3];
+                for (n, axis) in axes.iter().enumerate() {
+                    taps[n] = axis.linear::<N>(&coordinates[n], size[n], offsets[n]);
+                }
+                taps[2].index[0] = slices.unwrap_or(taps[2].index[0]);
+                let border = self.border::<N>(source, state, &taps)?;
+                Some(self.interpolated::<N>(&taps, &border))
+            }
         }
     }
 
@@ -137,40 +145,46 @@ impl LaneAccess<'_> {
         let image = &self.prepared.image;
         let dimensions = image.dimensions();
         let mut inside = each::<N, _>(|lane| levels[lane] == 0);
-        let mut taps = [ONLY; 3];
+        let mut texels = [[0; LANES]; 3];
         // In an array, the coordinate after the dimensions is the slice.
         let slice = (image.array && dimensions < 3).then_some((dimensions, 2));
         for (from, axis) in (0..dimensions).map(|n| (n, n)).chain(slice) {
             let (places, size) = (&coordinates[from], self.level.size[axis]);
             inside = each::<N, _>(|lane| inside[lane] & (places[lane] < size));
-            taps[axis].index[0] = each::<N, _>(|lane| if places[lane] < size { places[lane] } else { 0 });
+            texels[axis] = each::<N, _>(|lane| if places[lane] < size { places[lane] } else { 0 });
         }
-        let corners = self.corners::<N>(&taps, 0);
-        (sum::<N>(&corners.columns[0], &corners.rows[0]), mask::<N>(&inside))
+        (self.offsets::<N>(&texels), mask::<N>(&inside))
+    }
+
+    /// The offsets of texels.
+    #[inline]
+    fn offsets<const N: usize>(&self, [x, y, z]: &[Lanes<u32>; 3]) -> Lanes<u32> {
+        let image = &self.prepared.image;
+        if image.ty == SurfaceType::Buffer {
+            return image.columns::<N>(x);
+        }
+        let [first_x, first_y] = self.level.origins::<N>(image, z);
+        let columns = image.columns::<N>(&sum::<N>(x, &first_x));
+        sum::<N>(&columns, &image.rows::<N>(&sum::<N>(y, &first_y)))
     }
 
     /// The offsets of the texels in the slices that are tap `z` of the third axis.
     fn corners<const N: usize>(&self, taps: &[LaneTaps; 3], z: usize) -> Corners {
         let image = &self.prepared.image;
         let [x, y] = self.level.origins::<N>(image, &taps[2].index[z]);
-        let linear = taps[0].weight[1] != ONLY.weight[1] || taps[1].weight[1] != ONLY.weight[1];
-        let second = |first: Lanes<u32>, compute: &dyn Fn() -> Lanes<u32>| {
-            [first, if linear { compute() } else { first }]
-        };
         let column = |n: usize| image.columns::<N>(&sum::<N>(&taps[0].index[n], &x));
-        if image.ty == SurfaceType::Buffer {
-            return Corners { columns: [column(0); 2], rows: [[0; LANES]; 2] };
-        }
         let row = |n: usize| image.rows::<N>(&sum::<N>(&taps[1].index[n], &y));
-        Corners { columns: second(column(0), &|| column(1)), rows: second(row(0), &|| row(1)) }
+        Corners { columns: [column(0), column(1)], rows: [row(0), row(1)] }
     }
 
     /// The bits of texels.
+    #[inline]
     fn texels<const N: usize>(&self, offsets: &Lanes<u32>) -> Dwords {
         texels::read::<N>(&self.range, self.prepared.image.format.bytes(), offsets)
     }
 
     /// The values of a channel: of texels where `inside` says so, else `outside`.
+    #[inline]
     fn values<const N: usize>(
         &self,
         channel: usize,
@@ -192,6 +206,7 @@ impl LaneAccess<'_> {
     }
 
     /// The result, with the values of channels that it needs and the format has.
+    #[inline]
     fn of_channels(&self, values: impl Fn(usize) -> Lanes<u32>) -> Dwords {
         std::array::from_fn(|channel| match self.prepared.decoder.default(channel) {
             _ if !self.needed[channel] => [0; LANES],
@@ -207,6 +222,9 @@ impl LaneAccess<'_> {
         state: &SamplerState,
         taps: &[LaneTaps; 3],
     ) -> Option<Texel> {
+        if taps.iter().all(|taps| taps.inside.iter().all(|inside| self.mask & !inside == 0)) {
+            return Some([0; 4]);
+        }
         let outside = (0..8).any(|corner: usize| {
             let chosen = std::array::from_fn(|axis| corner >> axis & 1);
             let weights = corner_weights::<N>(taps, chosen);

@@ -7,7 +7,7 @@
 //! | `format.rs`, `convert.rs` | surface formats, and their values in registers |
 //! | `typed.rs` | typed reads, writes and atomics of the data port |
 //! | `media_block.rs` | media block reads and writes |
-//! | `sampler.rs` | messages to the sampler |
+//! | `sampler.rs`, `sample_kind.rs` | messages to the sampler |
 //! | `sampler_state.rs` | SAMPLER_STATE and border colours |
 //! | `filter.rs` | coordinates, address modes, filters |
 //! | `prepared.rs` | the states that a message uses, decoded once |
@@ -27,18 +27,21 @@ mod positions;
 mod prepared;
 mod reference;
 mod rules;
+mod sample_kind;
 mod sampler;
 mod sampler_state;
 mod surface;
 mod texels;
 mod tiling;
 mod typed;
+mod values;
 
 #[cfg(test)]
 pub use format::FORMATS;
 pub use media_block::{MediaBlock, RowOverride, transfer as media_block};
 pub use prepared::PreparedSlot;
-pub use sampler::{Sample, SampleKind, sample, texels as sampled_texels};
+pub use sample_kind::SampleKind;
+pub use sampler::{Sample, sample, texels as sampled_texels};
 pub use typed::{
     SlotGroup, Typed, TypedAtomic, access as typed, atomic as typed_atomic, texels as typed_texels,
 };

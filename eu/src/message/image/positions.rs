@@ -1,7 +1,7 @@
 //! Texels and weights of a filter for all channels; `filter.rs` does it for one.
 
-use super::filter::{AddressMode, Axis, Filter};
-use super::texels::{Lanes, each};
+use super::filter::{AddressMode, Axis};
+use super::values::{Lanes, each};
 
 /// The texels of all channels along an axis, and the channels for which they are not the border.
 #[derive(Clone, Copy)]
@@ -50,35 +50,35 @@ fn whole(value: f64) -> f64 {
 }
 
 impl Axis {
-    /// As [`Axis::taps`], for the bits of the coordinates of all channels.
-    pub fn lane_taps<const N: usize>(
+    /// The nearest texels for the bits of the coordinates of all channels, 0 for the border, and the mask of the
+    /// channels for which they are not. As [`Axis::taps`] for one.
+    #[inline]
+    pub fn nearest<const N: usize>(
         self,
-        filter: Filter,
         coordinates: &Lanes<u32>,
         size: u32,
         offset: i32,
-    ) -> LaneTaps {
+    ) -> (Lanes<u32>, u32) {
         let positions = self.positions::<N>(coordinates, size, offset);
-        let mut taps = ONLY;
-        match filter {
-            Filter::Nearest => {
-                let texels = each::<N, _>(|lane| positions[lane] >> 8);
-                (taps.index[0], taps.inside[0]) = self.mode.texels::<N>(&texels, size);
-            }
-            Filter::Linear => {
-                let first = each::<N, _>(|lane| positions[lane] - 128);
-                let weight = each::<N, _>(|lane| (first[lane] & 255) as u32);
-                taps.weight = [each::<N, _>(|lane| 256 - weight[lane]), weight];
-                for (n, step) in [0, 1].into_iter().enumerate() {
-                    let texels = each::<N, _>(|lane| (first[lane] >> 8) + step);
-                    (taps.index[n], taps.inside[n]) = self.mode.texels::<N>(&texels, size);
-                }
-            }
+        self.mode.texels::<N>(&each::<N, _>(|lane| positions[lane] >> 8), size)
+    }
+
+    /// The texels and weights of the linear filter for the bits of the coordinates of all channels.
+    pub fn linear<const N: usize>(self, coordinates: &Lanes<u32>, size: u32, offset: i32) -> LaneTaps {
+        let positions = self.positions::<N>(coordinates, size, offset);
+        let first = each::<N, _>(|lane| positions[lane] - 128);
+        let weight = each::<N, _>(|lane| (first[lane] & 255) as u32);
+        let texels = |step| self.mode.texels::<N>(&each::<N, _>(|lane| (first[lane] >> 8) + step), size);
+        let [(near, near_inside), (far, far_inside)] = [texels(0), texels(1)];
+        LaneTaps {
+            index: [near, far],
+            weight: [each::<N, _>(|lane| 256 - weight[lane]), weight],
+            inside: [near_inside, far_inside],
         }
-        taps
     }
 
     /// Positions in units of 1/256 texel.
+    #[inline]
     fn positions<const N: usize>(self, coordinates: &Lanes<u32>, size: u32, offset: i32) -> Lanes<i32> {
         let width = f64::from(size);
         let (end, scale) = if self.normalized { (1.0, width) } else { (width, 1.0) };
@@ -108,6 +108,7 @@ impl Axis {
 
 impl AddressMode {
     /// Maps indices that may be out of bounds to texels, and which of the results are not the border.
+    #[inline]
     fn texels<const N: usize>(self, indices: &Lanes<i32>, size: u32) -> (Lanes<u32>, u32) {
         let size = size as i32;
         match self {
@@ -126,11 +127,6 @@ impl AddressMode {
                 (each::<N, _>(|lane| if inside[lane] { indices[lane] as u32 } else { 0 }), mask::<N>(&inside))
             }
         }
-    }
-
-    /// Whether texels may be the border.
-    pub fn has_border(self) -> bool {
-        matches!(self, AddressMode::Border | AddressMode::HalfBorder)
     }
 }
 

@@ -4,7 +4,7 @@
 use super::super::Call;
 use super::channels::Decoder;
 use super::filter::Filter;
-use super::sampler::SampleKind;
+use super::sample_kind::SampleKind;
 use super::sampler_state::{LevelFilter, SamplerState};
 use super::surface::{Surface, SurfaceType};
 use super::texels::Level;

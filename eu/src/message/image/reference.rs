@@ -2,7 +2,7 @@
 
 use super::filter::{self, Filter, Tap};
 use super::prepared::{Levels, Prepared};
-use super::sampler::SampleKind;
+use super::sample_kind::SampleKind;
 use super::sampler_state::SamplerState;
 use super::surface::SurfaceType;
 use super::{Texel, TexelSource};

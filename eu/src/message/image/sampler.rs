@@ -14,9 +14,9 @@ use super::TexelAccess;
 use super::lanes::LaneAccess;
 use super::prepared::{ImageOperation, Prepared};
 use super::reference::{SampleCoordinates, Sampling};
-use super::rules::Rules;
+use super::sample_kind::{Parameter, SampleKind};
 use super::surface::Surface;
-use super::texels::{Dwords, LANES, Lanes};
+use super::values::{Dwords, LANES, Lanes};
 use crate::dispatch::{GRF_SIZE, Rounding};
 use crate::fault::Fault;
 use crate::file;
@@ -35,73 +35,6 @@ pub struct Sample {
     pub simd: usize,
     /// The response has 16 bits per value.
     pub half: bool,
-}
-
-/// The operation of a message to the sampler.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SampleKind {
-    /// `sample`: filtered, with the level of detail derived from neighbouring channels.
-    Sample,
-    /// `sample_b`: as `sample`, with a bias of the level of detail.
-    Bias,
-    /// `sample_l`: filtered, with a level of detail.
-    Level,
-    /// `sample_lz`: filtered, level 0.
-    LevelZero,
-    /// `ld`: a texel, unfiltered.
-    Load,
-    /// `ld_lz`: a texel of level 0, unfiltered.
-    LoadLevelZero,
-    /// `resinfo`: sizes.
-    ResourceInfo,
-}
-
-impl SampleKind {
-    /// Decodes the message type of the descriptor; `None` for those that are not simulated.
-    pub fn of_type(number: u32) -> Option<SampleKind> {
-        Some(match number {
-            0 => SampleKind::Sample,
-            1 => SampleKind::Bias,
-            2 => SampleKind::Level,
-            7 => SampleKind::Load,
-            10 => SampleKind::ResourceInfo,
-            24 => SampleKind::LevelZero,
-            26 => SampleKind::LoadLevelZero,
-            _ => return None,
-        })
-    }
-
-    /// The parameters, in the order of the payload.
-    fn parameters(self, rules: &Rules) -> &'static [Parameter] {
-        use Parameter::{Level, R, U, V};
-        match self {
-            SampleKind::Sample | SampleKind::LevelZero | SampleKind::LoadLevelZero => &[U, V, R],
-            SampleKind::Bias | SampleKind::Level => &[Level, U, V, R],
-            SampleKind::Load if rules.load_level_third => &[U, V, Level, R],
-            SampleKind::Load => &[U, Level, V, R],
-            SampleKind::ResourceInfo => &[Level],
-        }
-    }
-
-    /// Whether it uses a sampler.
-    fn is_filtered(self) -> bool {
-        !matches!(self, SampleKind::Load | SampleKind::LoadLevelZero | SampleKind::ResourceInfo)
-    }
-
-    /// Whether a generation has this message.
-    fn exists(self, rules: &Rules) -> bool {
-        rules.level_zero_messages || !matches!(self, SampleKind::LevelZero | SampleKind::LoadLevelZero)
-    }
-}
-
-/// A parameter of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Parameter {
-    U,
-    V,
-    R,
-    /// Level of detail, or its bias.
-    Level,
 }
 
 /// A message with its parameters.

@@ -4,27 +4,8 @@
 //! tiling.
 
 use super::surface::{Surface, SurfaceType};
+use super::values::{Dwords, LANES, Lanes, each};
 use crate::memory::HostRange;
-
-/// Maximum number of channels of a message. Functions have the number of channels as a parameter `N`; elements
-/// from that on mean nothing.
-pub const LANES: usize = 16;
-
-/// A value of each channel.
-pub type Lanes<T> = [T; LANES];
-
-/// The dwords of the texels of all channels, as they are in memory; also four values in registers.
-pub type Dwords = [Lanes<u32>; 4];
-
-/// Computes a value for each channel.
-#[inline(always)]
-pub fn each<const N: usize, T: Copy + Default>(value: impl Fn(usize) -> T) -> Lanes<T> {
-    let mut lanes = [T::default(); LANES];
-    for (lane, slot) in lanes[..N].iter_mut().enumerate() {
-        *slot = value(lane);
-    }
-    lanes
-}
 
 /// A level of detail of a surface: where its texels are.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +45,7 @@ impl Level {
     }
 
     /// The positions of the first texels of slices.
+    #[inline]
     pub fn origins<const N: usize>(&self, image: &Surface, slices: &Lanes<u32>) -> [Lanes<u32>; 2] {
         let mut origins = self.origin.map(|first| [first; LANES]);
         if self.size[2] > 1 {
@@ -83,6 +65,7 @@ impl Level {
 
 impl Surface {
     /// The offsets of columns, which are in texels.
+    #[inline]
     pub fn columns<const N: usize>(&self, columns: &Lanes<u32>) -> Lanes<u32> {
         match self.ty {
             SurfaceType::Buffer => each::<N, _>(|lane| columns[lane].wrapping_mul(self.pitch as u32)),
@@ -94,17 +77,14 @@ impl Surface {
     }
 
     /// The offsets of rows.
+    #[inline]
     pub fn rows<const N: usize>(&self, rows: &Lanes<u32>) -> Lanes<u32> {
         self.tiling.rows::<N>(self.pitch as u32, rows)
     }
 }
 
-/// Adds values of all channels.
-pub fn sum<const N: usize>(a: &Lanes<u32>, b: &Lanes<u32>) -> Lanes<u32> {
-    each::<N, _>(|lane| a[lane].wrapping_add(b[lane]))
-}
-
 /// Reads texels of `size` bytes at offsets of a range.
+#[inline]
 pub fn read<const N: usize>(range: &HostRange<'_>, size: usize, offsets: &Lanes<u32>) -> Dwords {
     match size {
         1 => read_sized::<N, 1>(range, offsets),

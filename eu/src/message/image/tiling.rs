@@ -4,7 +4,7 @@
 //! Broadwell, bit 6 of addresses depends on others where memory has two channels; the simulated memory has one,
 //! and the simulated kernel driver reports no swizzling.
 
-use super::texels::{Lanes, each};
+use super::values::{Lanes, each};
 
 /// The order of bytes in a surface (RENDER_SURFACE_STATE, "Tile Mode").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,7 @@ impl Tiling {
     }
 
     /// The part of [`Tiling::offset`] that depends on `x`, for all channels.
+    #[inline]
     pub fn columns<const N: usize>(self, x: &Lanes<u32>) -> Lanes<u32> {
         match self {
             Tiling::Linear => *x,
@@ -37,6 +38,7 @@ impl Tiling {
     }
 
     /// The part of [`Tiling::offset`] that depends on `y`, for all channels.
+    #[inline]
     pub fn rows<const N: usize>(self, pitch: u32, y: &Lanes<u32>) -> Lanes<u32> {
         match self {
             Tiling::Linear => each::<N, _>(|lane| y[lane].wrapping_mul(pitch)),

@@ -14,7 +14,7 @@ use super::super::scattered::lanes;
 use super::prepared::{ImageOperation, Prepared};
 use super::rules::{self, Rules};
 use super::surface::{Surface, SurfaceType};
-use super::texels::{LANES, Lanes, each};
+use super::values::{LANES, Lanes, each};
 use super::{SurfaceState, Texel, TexelAccess};
 use crate::dispatch::GRF_SIZE;
 use crate::fault::Fault;

@@ -484,6 +484,19 @@ pub fn control_flow() -> Outcome {
     let expected: Vec<_> = (0..ITEMS as i32).map(value).collect();
     same(&output.read()?, &expected).map_err(|error| format!("branches: {error}"))?;
 
+    let sums = gpu.buffer(&[0u32; 3])?;
+    program.run("joined", &[first, second, output.arg(), sums.arg()], &launch)?;
+    let value = |id: i32| {
+        let sum = match id {
+            31.. => edge(0, id, 1),
+            16.. => edge(1, id, 2),
+            _ => edge(0, 3, id),
+        };
+        sum + edge(0, id, id)
+    };
+    let expected: Vec<_> = (0..ITEMS as i32).map(value).collect();
+    same(&output.read()?, &expected).map_err(|error| format!("joined: {error}"))?;
+
     program.run("writes", &[first], &launch)?;
     let mut expected = values[0].clone();
     for (index, texel) in (0i32..).zip(&mut expected) {
