@@ -1,6 +1,6 @@
 //! Versions and extensions that the platform and its devices report.
 
-use gencl_program::{IMAGE_EXTENSIONS, Optional, Profile};
+use gencl_program::{Optional, Profile};
 use gencl_runtime::DeviceFacts;
 use opencl_sys::{CL_NAME_VERSION_MAX_NAME_SIZE, cl_name_version, cl_version};
 
@@ -32,9 +32,7 @@ pub fn extensions<'a>(devices: impl Iterator<Item = &'a DeviceFacts>) -> Vec<Nam
 /// Extensions of a device, all of version 1.0.0.
 pub fn device_extensions(facts: &DeviceFacts) -> Vec<Named> {
     let on_a_bus = facts.pci_address.map(|_| ("cl_khr_pci_bus_info", V1));
-    let of_images = if facts.images.is_some() { IMAGE_EXTENSIONS } else { &[] };
-    let names = facts.profile().extensions().chain(of_images.iter().copied());
-    names.map(|name| (name, V1)).chain(on_a_bus).collect()
+    facts.profile().extensions().map(|name| (name, V1)).chain(on_a_bus).collect()
 }
 
 /// `CL_DEVICE_OPENCL_C_ALL_VERSIONS`
@@ -50,6 +48,9 @@ pub const OPENCL_C_VERSIONS: &[Named] = &[
 const OPENCL_C_FEATURES: &[Optional] = &[
     ("__opencl_c_fp64", |p| p.double),
     ("__opencl_c_generic_address_space", |p| p.generic_pointers),
+    ("__opencl_c_images", |_| true),
+    ("__opencl_c_read_write_images", |_| true),
+    ("__opencl_c_3d_image_writes", |_| true),
     ("__opencl_c_int64", |_| true),
     ("__opencl_c_program_scope_global_variables", |_| true),
     ("__opencl_c_subgroups", |_| true),
@@ -59,15 +60,10 @@ const OPENCL_C_FEATURES: &[Optional] = &[
     ("__opencl_c_atomic_scope_device", |_| true),
 ];
 
-/// The optional features of devices with images.
-const IMAGE_FEATURES: &[&str] =
-    &["__opencl_c_images", "__opencl_c_read_write_images", "__opencl_c_3d_image_writes"];
-
 /// `CL_DEVICE_OPENCL_C_FEATURES`
-pub fn opencl_c_features(profile: &Profile, images: bool) -> Vec<Named> {
+pub fn opencl_c_features(profile: &Profile) -> Vec<Named> {
     let has = OPENCL_C_FEATURES.iter().filter(|(_, has)| has(profile)).map(|(name, _)| *name);
-    let of_images = if images { IMAGE_FEATURES } else { &[] };
-    has.chain(of_images.iter().copied()).map(|name| (name, make_version(3, 0, 0))).collect()
+    has.map(|name| (name, make_version(3, 0, 0))).collect()
 }
 
 /// The names, separated by spaces.

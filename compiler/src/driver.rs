@@ -137,7 +137,7 @@ impl<'a> Driver<'a> {
         self.outcome(|driver, log| {
             let target = target(build.target)?;
             let options = read_options(build, target, log)?;
-            let arguments = clang_arguments(&options, target.profile(), driver.debug.is_set(debug::IMAGES));
+            let arguments = clang_arguments(&options, target.profile());
             let context = Context::create();
             let module = driver.clang(&context, build, target, &arguments, log)?;
             Ok(driver.run("", "write-object", |_| {
@@ -242,7 +242,7 @@ impl<'a> Driver<'a> {
         options: &BuildOptions,
         log: &mut String,
     ) -> Result<(Unit, Vec<u8>), Stop> {
-        let arguments = clang_arguments(options, target.profile(), self.debug.is_set(debug::IMAGES));
+        let arguments = clang_arguments(options, target.profile());
         match self.front_end(build, target, &arguments, log)? {
             (Ok(unit), bitcode) => Ok((unit, bitcode)),
             (Err(error), _) => Err(self.locate(build, target, arguments, error)),

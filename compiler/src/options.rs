@@ -1,7 +1,7 @@
 //! Clang's arguments: the device, and build options.
 
 use gencl_program::options::BuildOptions;
-use gencl_program::{IMAGE_EXTENSIONS, Optional, Profile};
+use gencl_program::{Optional, Profile};
 
 /// Extensions and features that clang knows, with a predicate for the targets that have them.
 #[rustfmt::skip]
@@ -15,28 +15,21 @@ const FEATURES: &[Optional] = &[
     ("cl_khr_fp16", |p| p.half),
     ("cl_khr_fp64,+__opencl_c_fp64", |p| p.double),
     ("__opencl_c_generic_address_space", |p| p.generic_pointers),
+    ("__opencl_c_images,+__opencl_c_read_write_images,+__opencl_c_3d_image_writes", |_| true),
+    ("cl_khr_3d_image_writes,+cl_khr_depth_images", |_| true),
 ];
 
-/// Features of devices with images.
-const IMAGE_FEATURES: &str = "__opencl_c_images,+__opencl_c_read_write_images,+__opencl_c_3d_image_writes,\
-    +cl_khr_3d_image_writes,+cl_khr_depth_images";
-
-/// Makes clang's arguments for a device with this profile, and with images or without, of an application's build
-/// options.
+/// Makes clang's arguments for a device with this profile of an application's build options.
 #[must_use]
-pub fn clang_arguments(options: &BuildOptions, profile: &Profile, images: bool) -> Vec<String> {
+pub fn clang_arguments(options: &BuildOptions, profile: &Profile) -> Vec<String> {
     let features = FEATURES
         .iter()
         .filter(|(_, has)| has(profile))
         .map(|(name, _)| *name)
-        .chain(images.then_some(IMAGE_FEATURES))
         .fold(String::new(), |list, name| list + ",+" + name);
-    // Clang takes images for granted.
-    let without = (!images).then(|| "-U__IMAGE_SUPPORT__".to_owned());
     let version = "-D__OPENCL_VERSION__=300".to_owned();
-    let device = [version, format!("-cl-ext=-all{features}")].into_iter().chain(without);
+    let device = [version, format!("-cl-ext=-all{features}")].into_iter();
     // Clang only defines macros for extensions that it knows.
-    let of_images = if images { IMAGE_EXTENSIONS } else { &[] };
-    let extensions = profile.extensions().chain(of_images.iter().copied()).map(|name| format!("-D{name}=1"));
+    let extensions = profile.extensions().map(|name| format!("-D{name}=1"));
     device.chain(extensions).chain(options.arguments.iter().cloned()).collect()
 }

@@ -193,7 +193,7 @@ fn buffers_after_run(unit: &Unit, test: &Test, width: u32) -> String {
 
 /// The output of a test, to compare with the text after `// expect`.
 fn result(path: &Path, source: &str, test: &Test) -> String {
-    let (debug, _) = Debug::parse(debug::IMAGES);
+    let debug = Debug::default();
     let name = path.file_name().unwrap().to_string_lossy();
     let target = test.target.as_deref().unwrap_or("skl");
     let build =

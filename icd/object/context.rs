@@ -25,12 +25,9 @@ impl Object for Context {
 }
 
 impl Context {
-    /// CL_INVALID_OPERATION if there are no devices in context that support images (that is,
-    /// CL_DEVICE_IMAGE_SUPPORT is CL_FALSE).
-    pub fn check_images(&self) -> CLResult<&ImageLimits> {
-        // All devices with images have the same limits.
-        let limits = self.devices.iter().find_map(|device| device.facts().images.as_ref());
-        limits.ok_or_else(|| Error::new(Code::InvalidOperation, "no device of the context has images"))
+    /// Limits of images, which all devices share.
+    pub fn image_limits(&self) -> &ImageLimits {
+        &self.devices[0].facts().images
     }
 
     /// CL_INVALID_DEVICE if device is not a valid device or is not associated with context.

@@ -50,7 +50,6 @@ options! {
     PROFILE "profile" "FILE" "Write the simulated GPU's counters for each kernel and instruction (gencl-stats shows them).";
     TRANSLATIONS "translations" "FOLDER" "Write the LLVM IR and the host's assembly of each kernel that is translated for the simulator.";
     HOST "host" "v2|v3|v4" "Translate for this level of x86-64, not for the host's processor; code for a level that it does not have is only written (translations).";
-    IMAGES "images" "" "Report support for images, which is not complete.";
     QUIET "quiet" "" "Print no messages on standard error about kernel faults, missing devices and invalid variables.";
     LOG "log" "error|warn|info|debug|trace" "Log to standard error; debug includes OpenCL calls that fail, trace all calls.";
 }

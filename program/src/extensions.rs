@@ -38,15 +38,11 @@ const EXTENSIONS: &[Optional] = &[
     ("cl_intel_subgroups_char", |_| true),
     ("cl_intel_subgroups_short", |_| true),
     ("cl_intel_subgroups_long", |_| true),
-];
-
-/// The extensions of devices with images.
-pub const IMAGE_EXTENSIONS: &[&str] = &[
-    "cl_khr_image2d_from_buffer",
-    "cl_khr_3d_image_writes",
-    "cl_khr_depth_images",
-    "cl_ext_image_requirements_info",
-    "cl_intel_media_block_io",
+    ("cl_khr_image2d_from_buffer", |_| true),
+    ("cl_khr_3d_image_writes", |_| true),
+    ("cl_khr_depth_images", |_| true),
+    ("cl_ext_image_requirements_info", |_| true),
+    ("cl_intel_media_block_io", |_| true),
 ];
 
 impl Profile {

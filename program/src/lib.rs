@@ -18,6 +18,5 @@ pub mod protocol;
 pub mod report;
 
 pub use data::{Data, DataSection, Relocation};
-pub use extensions::IMAGE_EXTENSIONS;
 pub use kernel::*;
 pub use profile::{Optional, Profile};

@@ -145,7 +145,7 @@ impl Context {
 
     /// Whether the sampler of some device selects the channels that it returns.
     pub fn selects_channels(&self) -> bool {
-        self.devices().any(|device| device.facts().images.is_some_and(|images| images.channel_selects))
+        self.devices().any(|device| device.facts().images.channel_selects)
     }
 
     /// Allocations in shared virtual memory.

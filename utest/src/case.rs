@@ -1,6 +1,6 @@
 //! Test cases and the runner.
 
-use gencl_program::debug::{CONTROL_FLOW, IMAGES, OPTIONS};
+use gencl_program::debug::{CONTROL_FLOW, OPTIONS};
 use std::collections::HashMap;
 use std::process::Command;
 
@@ -92,27 +92,6 @@ pub fn all_control_flows(cases: Vec<Case>) -> Vec<Case> {
         })
         .collect();
     cases.into_iter().chain(again).collect()
-}
-
-/// Cases that need images. gencl has them only when it is asked to (support is not complete), so these run
-/// this program anew, for the one case and with `GENCL_DEBUG=images`; on other drivers without images they do
-/// nothing.
-pub fn all_with_images(cases: Vec<Case>) -> Vec<Case> {
-    let again = |Case { name, run, own, needs, skipped }: Case| {
-        let this = name.clone();
-        let run = move || {
-            let gpu = Gpu::get()?;
-            if gpu.device.image_support().map_err(|error| error.to_string())? {
-                run()
-            } else if gpu.foreign_platform().is_none() {
-                run_with(&this, IMAGES)
-            } else {
-                Ok(())
-            }
-        };
-        Case { name, run: Box::new(run), own, needs, skipped }
-    };
-    cases.into_iter().map(again).collect()
 }
 
 /// Runs one case with a debug option that is not set now.

@@ -13,7 +13,7 @@ pub mod random_kernel;
 pub mod raw;
 mod witness;
 
-pub use case::{Case, Outcome, all_control_flows, all_needing, all_widths, all_with_images, main_with};
+pub use case::{Case, Outcome, all_control_flows, all_needing, all_widths, main_with};
 pub use device::{Arg, Buffer, Gpu, Launch, Program, run};
 pub use driver::library;
 pub use gencl_testing::Random;

@@ -11,6 +11,8 @@ pub enum Need {
     Feature(&'static str),
     /// Shared virtual memory.
     SharedMemory,
+    /// Images.
+    Images,
     /// Sub-groups of OpenCL 2.1 and later.
     SubGroups,
     /// Threads of so many lanes.
@@ -43,7 +45,8 @@ impl Need {
         if matches!(self, Need::Witness | Need::Simulator) {
             return !self.is_there(gpu);
         }
-        let optional = gpu.foreign_platform().is_some() || narrow || near && shared;
+        let lacking = self != Need::Images && (narrow || near && shared);
+        let optional = gpu.foreign_platform().is_some() || lacking;
         optional && !self.is_there(gpu)
     }
 
@@ -59,6 +62,7 @@ impl Need {
                     .any(|known| known.name.iter().copied().take_while(|&byte| byte != 0).eq(name.bytes()))
             }),
             Need::SharedMemory => device.svm_mem_capability() != 0,
+            Need::Images => device.image_support().unwrap_or(false),
             Need::SubGroups => gpu.device.max_num_sub_groups().is_ok_and(|most| most != 0),
             Need::Lanes(lanes) => gpu.simd_widths().contains(&lanes),
             Need::Simulator => device.name().is_ok_and(|name| name.contains("simulated")),
@@ -75,6 +79,7 @@ impl Need {
         match self {
             Need::Extension(name) | Need::Feature(name) => format!("the device lacks {name}"),
             Need::SharedMemory => "the device lacks shared virtual memory".to_owned(),
+            Need::Images => "the device lacks images".to_owned(),
             Need::SubGroups => "the device lacks sub-groups".to_owned(),
             Need::Lanes(lanes) => format!("the device lacks threads of {lanes} lanes"),
             Need::DoubleArrays => "the driver puts private arrays of doubles to wrong places".to_owned(),

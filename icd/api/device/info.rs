@@ -99,7 +99,7 @@ fn get_device_info(
     let info = InfoWriter::new(room, value, size_ret);
     let facts = device.facts();
     let profile = facts.profile();
-    let images = facts.images.as_ref();
+    let images = &facts.images;
     match name {
         // Identity.
         CL_DEVICE_TYPE => info.value(device.device_type()),
@@ -119,7 +119,7 @@ fn get_device_info(
         CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => info.value(versions::make_version(1, 2, 0)),
         CL_DEVICE_OPENCL_C_ALL_VERSIONS => info.values(&versions::with_versions(versions::OPENCL_C_VERSIONS)),
         CL_DEVICE_OPENCL_C_FEATURES => {
-            info.values(&versions::with_versions(&versions::opencl_c_features(profile, images.is_some())))
+            info.values(&versions::with_versions(&versions::opencl_c_features(profile)))
         }
         // No version of the conformance tests was passed.
         // The value that drivers which are not conformant report; the format is required.
@@ -239,26 +239,20 @@ fn get_device_info(
         | CL_DEVICE_MAX_ON_DEVICE_EVENTS => info.value(0u32),
 
         // Images.
-        CL_DEVICE_IMAGE_SUPPORT => info.boolean(facts.images.is_some()),
-        CL_DEVICE_MAX_READ_IMAGE_ARGS => info.value(images.map_or(0, |images| images.read_arguments)),
+        CL_DEVICE_IMAGE_SUPPORT => info.boolean(true),
+        CL_DEVICE_MAX_READ_IMAGE_ARGS => info.value(images.read_arguments),
         CL_DEVICE_MAX_WRITE_IMAGE_ARGS | CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS => {
-            info.value(images.map_or(0, |images| images.write_arguments))
+            info.value(images.write_arguments)
         }
-        CL_DEVICE_MAX_SAMPLERS => info.value(images.map_or(0, |images| images.samplers)),
-        CL_DEVICE_IMAGE_PITCH_ALIGNMENT => {
-            info.value(images.map_or(0, |images| images.pitch_alignment as u32))
-        }
-        CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT => {
-            info.value(images.map_or(0, |images| images.address_alignment as u32))
-        }
-        CL_DEVICE_IMAGE2D_MAX_WIDTH | CL_DEVICE_IMAGE2D_MAX_HEIGHT => {
-            info.value(images.map_or(0, |images| images.size_2d))
-        }
+        CL_DEVICE_MAX_SAMPLERS => info.value(images.samplers),
+        CL_DEVICE_IMAGE_PITCH_ALIGNMENT => info.value(images.pitch_alignment as u32),
+        CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT => info.value(images.address_alignment as u32),
+        CL_DEVICE_IMAGE2D_MAX_WIDTH | CL_DEVICE_IMAGE2D_MAX_HEIGHT => info.value(images.size_2d),
         CL_DEVICE_IMAGE3D_MAX_WIDTH | CL_DEVICE_IMAGE3D_MAX_HEIGHT | CL_DEVICE_IMAGE3D_MAX_DEPTH => {
-            info.value(images.map_or(0, |images| images.size_3d))
+            info.value(images.size_3d)
         }
-        CL_DEVICE_IMAGE_MAX_BUFFER_SIZE => info.value(images.map_or(0, |images| images.buffer)),
-        CL_DEVICE_IMAGE_MAX_ARRAY_SIZE => info.value(images.map_or(0, |images| images.array)),
+        CL_DEVICE_IMAGE_MAX_BUFFER_SIZE => info.value(images.buffer),
+        CL_DEVICE_IMAGE_MAX_ARRAY_SIZE => info.value(images.array),
         CL_DEVICE_PREFERRED_INTEROP_USER_SYNC => info.boolean(true),
 
         // Pipes: none.

@@ -20,7 +20,7 @@ fn enqueue_copy_image(
     wait_events: List<cl_event>,
     event: Out<cl_event>,
 ) -> CLResult<()> {
-    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?.on_images()?;
+    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
     let from = Memory::image_of_context(src_image, &enqueue.queue.context)?;
     let to = Memory::image_of_context(dst_image, &enqueue.queue.context)?;
     // CL_IMAGE_FORMAT_MISMATCH if src_image and dst_image do not use the same image format. CL_INVALID_VALUE
@@ -44,7 +44,7 @@ fn enqueue_copy_image_to_buffer(
     wait_events: List<cl_event>,
     event: Out<cl_event>,
 ) -> CLResult<()> {
-    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?.on_images()?;
+    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
     let from = Memory::image_of_context(src_image, &enqueue.queue.context)?;
     let to = Memory::buffer_of_context(dst_buffer, &enqueue.queue.context)?;
     // CL_INVALID_MEM_OBJECT if src_image is a 1D image buffer object created from dst_buffer.
@@ -68,7 +68,7 @@ fn enqueue_copy_buffer_to_image(
     wait_events: List<cl_event>,
     event: Out<cl_event>,
 ) -> CLResult<()> {
-    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?.on_images()?;
+    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
     let from = Memory::buffer_of_context(src_buffer, &enqueue.queue.context)?;
     let to = Memory::image_of_context(dst_image, &enqueue.queue.context)?;
     // As above: CL_INVALID_MEM_OBJECT, CL_INVALID_VALUE.

@@ -26,7 +26,7 @@ fn enqueue_read_image(
     wait_events: List<cl_event>,
     event: Out<cl_event>,
 ) -> CLResult<()> {
-    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?.on_images()?;
+    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
     let host = (&ptr, row_pitch, slice_pitch);
     transfer(enqueue, HostAccess::Read, (image, origin), host, region, blocking)
 }
@@ -45,7 +45,7 @@ fn enqueue_write_image(
     wait_events: List<cl_event>,
     event: Out<cl_event>,
 ) -> CLResult<()> {
-    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?.on_images()?;
+    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
     let host = (&ptr, row_pitch, slice_pitch);
     transfer(enqueue, HostAccess::Write, (image, origin), host, region, blocking)
 }
@@ -61,7 +61,7 @@ fn enqueue_fill_image(
     wait_events: List<cl_event>,
     event: Out<cl_event>,
 ) -> CLResult<()> {
-    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?.on_images()?;
+    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
     let image = Memory::image_of_context(image, &enqueue.queue.context)?;
     // CL_INVALID_VALUE if fill_color, origin or region is NULL, or if the region is out of bounds or breaks
     // the rules for the kind of image. The color is a single float if the channel order is CL_DEPTH, else it

@@ -54,7 +54,7 @@ fn enqueue_map_image(
     wait_events: List<cl_event>,
     event: Out<cl_event>,
 ) -> CLResult<*mut c_void> {
-    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?.on_images()?;
+    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
     let image = Memory::image_of_context(image, &enqueue.queue.context)?;
     let layout = image.layout();
     // CL_INVALID_VALUE if image_row_pitch is NULL, or if image is a 3D image or an array and

@@ -55,16 +55,6 @@ impl Enqueue {
         Ok(self)
     }
 
-    /// As [`Enqueue::new`], for a command on images.
-    ///
-    /// CL_INVALID_OPERATION if the device associated with command_queue does not support images (that is,
-    /// CL_DEVICE_IMAGE_SUPPORT is CL_FALSE).
-    fn on_images(self) -> CLResult<Self> {
-        let images = self.queue.device.facts().images.is_some();
-        refuse_if(!images, Code::InvalidOperation, "the device has no images")?;
-        Ok(self)
-    }
-
     /// Returns the event of the enqueued command to the application.
     fn done(self, command: Arc<gencl_runtime::Event>) -> CLResult<()> {
         Event::give(&self.queue, command, self.event);

@@ -99,13 +99,11 @@ struct New {
 }
 
 impl New {
-    /// CL_INVALID_CONTEXT if context is not a valid context. CL_INVALID_OPERATION if there are no devices in
-    /// context that support images. CL_INVALID_VALUE if values specified in flags are not valid.
+    /// CL_INVALID_CONTEXT if context is not a valid context. CL_INVALID_VALUE if values specified in flags are not valid.
     /// CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if values specified in image_format are not valid or if
     /// image_format is NULL.
     fn begin(context: cl_context, flags: cl_mem_flags, format: Fixed<cl_image_format, 1>) -> CLResult<Self> {
         let context = Handle::<Context>::get(context)?;
-        context.check_images()?;
         let flags = MemoryFlags::from_bits_retain(flags);
         flags.check()?;
         Ok(Self { context, flags, format: descriptor::format(format)? })
@@ -118,7 +116,7 @@ impl New {
         host_ptr: &HostPointer<*mut c_void>,
         properties: Vec<cl_mem_properties>,
     ) -> CLResult<cl_mem> {
-        let limits = *self.context.check_images()?;
+        let limits = *self.context.image_limits();
         if !memory.is_null() {
             return self.create_of(&limits, descriptor, memory, host_ptr, properties);
         }

@@ -30,7 +30,7 @@ fn get_image_requirements_info(
     size_ret: Out<usize>,
 ) -> CLResult<Written> {
     let context = Handle::<Context>::get(context)?;
-    let limits = *context.check_images()?;
+    let limits = *context.image_limits();
     // CL_INVALID_PROPERTY if a property name in properties is not a supported property name. There is none.
     refuse_if(properties.raw().len() > 1, Code::InvalidProperty, "images have no properties")?;
     // CL_INVALID_VALUE if values specified in flags are not valid, if param_name is not one of the supported

@@ -35,8 +35,8 @@ fn create_sampler_with_properties(
     context: cl_context,
     properties: ZeroTerminated<cl_sampler_properties>,
 ) -> CLResult<cl_sampler> {
-    // CL_INVALID_CONTEXT and CL_INVALID_OPERATION come before what is said of the properties.
-    Handle::<Context>::get(context)?.check_images()?;
+    // CL_INVALID_CONTEXT comes before errors of the properties.
+    Handle::<Context>::get(context)?;
     let properties = properties.raw();
     let mut seen = [false; 3];
     let mut values = PROPERTIES.map(|(_, value)| value);
@@ -61,7 +61,6 @@ fn create(
     [normalized, addressing, filter]: [u32; 3],
 ) -> CLResult<cl_sampler> {
     let context = Handle::<Context>::get(context)?;
-    context.check_images()?;
     // CL_INVALID_VALUE if addressing_mode, filter_mode, normalized_coords or a combination of these arguments
     // are not valid.
     refuse_if(

@@ -15,9 +15,8 @@ use gencl_simulator::{Settings, Simulator, statistics};
 use super::Device;
 use super::needs;
 use super::pci_ids;
-use super::table::{DeviceFacts, DeviceKind, GpuConfig};
+use super::table::{DeviceKind, GpuConfig};
 use super::units::Units;
-use crate::ImageLimits;
 
 /// The default target of the simulator.
 const DEFAULT_TARGET: &str = "skl";
@@ -93,7 +92,6 @@ fn real(node: KernelNode, kind: Option<DeviceKind>) -> Result<Device, String> {
     let mut facts = hardware.facts(kind.unwrap_or(DeviceKind::Gpu), false, usable_memory());
     facts.revision = node.get_param(param::REVISION).unwrap_or_default() as u16;
     facts.pci_address = node.pci_address();
-    facts.images = images(&hardware);
     Ok(Device::new(Arc::new(node), facts, hardware))
 }
 
@@ -139,14 +137,8 @@ fn simulated(target: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
 pub(super) fn simulate(target: &str, kind: DeviceKind, settings: Settings) -> Result<Device, String> {
     let simulator = Simulator::with_settings(target, settings).map_err(|error| error.to_string())?;
     let hardware = hardware(&simulator)?;
-    let facts = DeviceFacts { images: images(&hardware), ..hardware.facts(kind, true, usable_memory()) };
+    let facts = hardware.facts(kind, true, usable_memory());
     Ok(Device::new(Arc::new(simulator), facts, hardware))
-}
-
-/// Limits of images, if they are enabled (`GENCL_DEBUG=images`).
-fn images(hardware: &GpuConfig) -> Option<ImageLimits> {
-    let (debug, _) = Debug::from_environment();
-    debug.is_set(debug::IMAGES).then(|| hardware.images())
 }
 
 /// Bytes of memory for buffers: half of the host's memory, as the GPU has none of its own.

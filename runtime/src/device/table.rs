@@ -75,8 +75,8 @@ pub struct DeviceFacts {
     pub timestamp_hz: u64,
     /// `CL_DEVICE_PROFILING_TIMER_RESOLUTION` in nanoseconds, rounded up.
     pub timer_resolution_ns: u64,
-    /// Limits of images, if they are enabled (`GENCL_DEBUG=images`): support is not complete.
-    pub images: Option<ImageLimits>,
+    /// Limits of images.
+    pub images: ImageLimits,
     /// `CL_DRIVER_VERSION`
     pub driver_version: &'static str,
 }
@@ -149,7 +149,7 @@ impl GpuConfig {
     }
 
     /// The images of the device.
-    pub(super) fn images(&self) -> ImageLimits {
+    fn images(&self) -> ImageLimits {
         let channel_selects = self.model.family.commands.surface_state.red.is_there();
         ImageLimits { channel_selects, ..IMAGES }
     }
@@ -191,7 +191,7 @@ impl GpuConfig {
             address_bits,
             timestamp_hz: family.timestamp_hz,
             timer_resolution_ns: 1_000_000_000u64.div_ceil(family.timestamp_hz),
-            images: None,
+            images: self.images(),
             driver_version: env!("CARGO_PKG_VERSION"),
         }
     }

@@ -101,7 +101,7 @@ impl Image {
 
     /// `IMAGE_FORMAT_NOT_SUPPORTED` when a device of the context cannot access the image.
     pub(crate) fn check_device(&self, device: &DeviceContext) -> Result<()> {
-        let selects = device.device().facts().images.is_some_and(|images| images.channel_selects);
+        let selects = device.device().facts().images.channel_selects;
         let surface = self.layout.format.surface_format(SurfaceView::Sampled);
         if selects || surface.is_some_and(|surface| !surface.is_selected()) {
             return Ok(());

@@ -155,8 +155,6 @@ fn run(driver: &Driver, action: &str, cache: Option<(&str, &Path)>) -> Vec<(Stri
     if driver.simulated {
         command.arg("--").arg(program);
     }
-    // Images are behind a switch in gencl.
-    command.env("GENCL_DEBUG", "images");
     command.arg(action).envs(driver.vendors.map(|vendors| ("OCL_ICD_VENDORS", vendors)));
     match cache {
         Some((variable, folder)) => command.env(variable, folder).env("POCL_KERNEL_CACHE", "1"),

@@ -14,7 +14,6 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::{Parser, value_parser};
-use gencl_program::debug::IMAGES;
 use gencl_testing::{Journal, wait_until};
 
 /// Sends random calls to the OpenCL driver that `OCL_ICD_VENDORS` names.
@@ -44,12 +43,6 @@ const HANG_TIMEOUT: Duration = Duration::from_secs(600);
 /// What a process says on standard error when something is wrong that its driver survives.
 const MARKS: [&str; 4] = ["panicked at", "internal error", "gencl-fuzz-api:", "Sanitizer"];
 
-/// Debug options of a process: as given, and with images for most seeds.
-fn debug(seed: u64) -> String {
-    let given = std::env::var("GENCL_DEBUG").unwrap_or_default();
-    if seed.is_multiple_of(4) { given } else { format!("{given},{IMAGES}") }
-}
-
 /// Runs one process. How many calls it made; the error says what went wrong.
 fn run(arguments: &Arguments, seed: u64) -> Result<u64, String> {
     let text = |error: std::io::Error| error.to_string();
@@ -59,7 +52,6 @@ fn run(arguments: &Arguments, seed: u64) -> Result<u64, String> {
         .args(["--calls", &arguments.calls.to_string(), "--threads", &arguments.threads.to_string()])
         .stderr(Stdio::piped())
         .env("GENCL_HANG_LIMIT", "0.1")
-        .env("GENCL_DEBUG", debug(seed))
         .spawn()
         .map_err(text)?;
     let mut stderr = child.stderr.take().ok_or("no standard error")?;

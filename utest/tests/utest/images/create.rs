@@ -468,37 +468,3 @@ pub fn of_buffer_refused() -> Outcome {
     let deep = cl_image_desc { buffer: memory, ..descriptor(CL_MEM_OBJECT_IMAGE3D, [4, 4, 4]) };
     refuse(0, &RGBA, &deep, false, CL_INVALID_IMAGE_DESCRIPTOR, "three dimensions of a buffer")
 }
-
-/// On a device without images nothing of them can be made.
-pub fn unsupported() -> Outcome {
-    let (api, gpu) = (api()?, Gpu::get()?);
-    if gpu.device.image_support().map_err(|error| error.to_string())? {
-        return Ok(());
-    }
-    let flat = descriptor(CL_MEM_OBJECT_IMAGE2D, [16, 8, 1]);
-    refuse(CL_MEM_READ_WRITE, &RGBA, &flat, false, CL_INVALID_OPERATION, "an image")?;
-    let (context, mut code) = (gpu.context.get(), 1);
-    // SAFETY: a live context, and properties that are null.
-    unsafe { (api.clCreateSamplerWithProperties)(context, null(), &mut code) };
-    expect(code, CL_INVALID_OPERATION, "a sampler")?;
-    let formats = formats_of(CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D)?;
-    if !formats.is_empty() {
-        return Err(format!("formats {formats:x?}"));
-    }
-    let (buffer, queue) = (gpu.buffer(&[0u8; 64])?, gpu.queue()?);
-    let (zero, one) = ([0usize; 3], [1usize; 3]);
-    // SAFETY: handles are alive, and nothing is to be done.
-    let code = unsafe {
-        (api.clEnqueueFillImage)(
-            queue.get(),
-            buffer.memory().get(),
-            [0u32; 4].as_ptr().cast(),
-            zero.as_ptr(),
-            one.as_ptr(),
-            0,
-            null(),
-            null_mut(),
-        )
-    };
-    expect(code, CL_INVALID_OPERATION, "filling of an image")
-}

@@ -57,10 +57,7 @@ fn several_that_say(
             return run(&World::new()?);
         }
         lists.iter().try_for_each(|devices| {
-            let said = output_of_child(
-                name,
-                &[("GENCL_DEVICE", devices), ("GENCL_DEVICE_TYPE", "cpu"), ("GENCL_DEBUG", "images")],
-            );
+            let said = output_of_child(name, &[("GENCL_DEVICE", devices), ("GENCL_DEVICE_TYPE", "cpu")]);
             let checked = said.and_then(|[output, _]| match output.contains("1 passed") {
                 true => check(&output),
                 false => Err(output),
