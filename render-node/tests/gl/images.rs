@@ -1,9 +1,9 @@
 //! Compute shaders on images: what `imageStore` has written is read back by `imageLoad`, by `texelFetch` and by a
-//! linear filter.
+//! linear filter. Around them there is a border.
 //!
 //! Each texel holds four small numbers, which every format can represent as a fraction of its largest value.
 
-use super::library::{Context, Texture};
+use super::library::{Context, Dialect, Texture};
 
 /// A kind of textures: `GL_TEXTURE_2D` and the like.
 struct Kind {
@@ -14,13 +14,17 @@ struct Kind {
     /// Coordinates of texels, and of the samples: corners of four texels, or of eight.
     texel: &'static str,
     corner: &'static str,
+    outside: &'static str,
 }
+
+/// The channels of the border, as those of texels.
+const BORDER: [u32; 4] = [101, 102, 103, 104];
 
 #[rustfmt::skip]
 const KINDS: &[Kind] = &[
-    Kind { target: 0x0de1, name: "2D", sides: [32, 8, 1], texel: "p.xy", corner: "vec2(q.xy) / vec2(32.0, 8.0)" },
-    Kind { target: 0x8c1a, name: "2DArray", sides: [16, 8, 4], texel: "p", corner: "vec3(vec2(q.xy) / vec2(16.0, 8.0), p.z)" },
-    Kind { target: 0x806f, name: "3D", sides: [16, 8, 4], texel: "p", corner: "vec3(q) / vec3(16.0, 8.0, 4.0)" },
+    Kind { target: 0x0de1, name: "2D", sides: [32, 8, 1], texel: "p.xy", corner: "vec2(q.xy) / vec2(32.0, 8.0)", outside: "vec2(-0.5, 0.5)" },
+    Kind { target: 0x8c1a, name: "2DArray", sides: [16, 8, 4], texel: "p", corner: "vec3(vec2(q.xy) / vec2(16.0, 8.0), p.z)", outside: "vec3(-0.5, 0.5, 1.0)" },
+    Kind { target: 0x806f, name: "3D", sides: [16, 8, 4], texel: "p", corner: "vec3(q) / vec3(16.0, 8.0, 4.0)", outside: "vec3(0.5, 0.5, 1.5)" },
 ];
 
 /// A format, its number in OpenGL, the letter before the shader's types, and its largest value.
@@ -142,6 +146,15 @@ fn run(context: &Context, kind: &Kind, format: &Format) -> (Vec<&'static str>, V
     let fetched = read(&sampler, &format!("{vector} t = texelFetch(image, {texel}, 0);"));
     let mut names = vec!["imageLoad", "texelFetch"];
     let mut results = vec![(loaded, expected.clone()), (fetched, expected.clone())];
+    let integers = !format.prefix.is_empty();
+    // Ivy Bridge, on which OpenGL is not ES, has no border colours of integers.
+    if !integers || context.dialect == Dialect::Es31 {
+        texture.border(context, BORDER.map(|channel| channel as f32 / format.scale as f32), integers);
+        let outside = format!("{vector} t = textureLod(image, {}, 0.0);", kind.outside);
+        let around = texels.iter().enumerate().map(|(index, _)| format.read(BORDER[index % 4], index % 4));
+        names.push("border");
+        results.push((read(&sampler, &outside), around.collect()));
+    }
     if format.prefix.is_empty() && format.name != "rgba32f" && format.name != "r32f" {
         texture.filter_linear(context);
         let corners = if kind.name == "3D" { 8 } else { 4 };

@@ -26,6 +26,10 @@ const MIN_FILTER: u32 = 0x2801;
 const MAG_FILTER: u32 = 0x2800;
 const NEAREST: i32 = 0x2600;
 const LINEAR: i32 = 0x2601;
+/// `GL_TEXTURE_WRAP_S`, `GL_TEXTURE_WRAP_T`, `GL_TEXTURE_WRAP_R`
+const WRAPS: [u32; 3] = [0x2802, 0x2803, 0x8072];
+const CLAMP_TO_BORDER: i32 = 0x812d;
+const BORDER_COLOR: u32 = 0x1004;
 const READ_WRITE: u32 = 0x88ba;
 const RENDERER: u32 = 0x1f01;
 const VERSION: u32 = 0x1f02;
@@ -135,6 +139,8 @@ functions! { Gl:
     storage_2d = c"glTexStorage2D" (u32, i32, u32, i32, i32);
     storage_3d = c"glTexStorage3D" (u32, i32, u32, i32, i32, i32);
     texture_parameter = c"glTexParameteri" (u32, u32, i32);
+    texture_floats = c"glTexParameterfv" (u32, u32, *const f32);
+    texture_integers = c"glTexParameterIivEXT" (u32, u32, *const i32);
     bind_image = c"glBindImageTexture" (u32, u32, i32, u8, i32, u32, u32);
     dispatch = c"glDispatchCompute" (u32, u32, u32);
     dispatch_indirect = c"glDispatchComputeIndirect" (isize);
@@ -311,6 +317,26 @@ impl Texture {
         for parameter in [MIN_FILTER, MAG_FILTER] {
             // SAFETY: a current context; the texture is bound.
             unsafe { (context.gl.texture_parameter)(self.target, parameter, filter) };
+        }
+    }
+
+    /// Around it there is a colour: of floats, or of integers.
+    pub fn border(&self, context: &Context, colour: [f32; 4], integers: bool) {
+        let gl = &context.gl;
+        // SAFETY: a current context; the texture is bound, and a colour has four numbers.
+        unsafe {
+            for wrap in WRAPS {
+                (gl.texture_parameter)(self.target, wrap, CLAMP_TO_BORDER);
+            }
+            if integers {
+                (gl.texture_integers)(
+                    self.target,
+                    BORDER_COLOR,
+                    colour.map(|channel| channel as i32).as_ptr(),
+                );
+            } else {
+                (gl.texture_floats)(self.target, BORDER_COLOR, colour.as_ptr());
+            }
         }
     }
 

@@ -67,6 +67,17 @@ fn the_l3_register_is_the_described_one() {
     }
 }
 
+/// Typed writes of Ivy Bridge go through the render cache.
+#[test]
+fn the_render_cache_is_flushed_on_ivy_bridge() {
+    for (name, set) in SETS {
+        let header = set.pipe_control.layout.header;
+        let flush = packets(name)["PIPE_CONTROL"].fields["Render Target Cache Flush Enable"].mask(1);
+        let flushes = batch(set).windows(2).filter(|pair| pair[0] == header && pair[1] & flush != 0).count();
+        assert_eq!(flushes > 0, *name == "gen7", "{name}");
+    }
+}
+
 /// Decodes a batch by the description alone: every command is known and has its length, and no reserved bit
 /// is set.
 #[test]

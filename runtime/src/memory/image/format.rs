@@ -132,7 +132,7 @@ impl ChannelOrder {
 }
 
 impl ChannelType {
-    /// The channels of a packed format, from the first on: lowest bit and width; `None` for formats that are not packed.
+    /// The lowest bit and the width of each channel of a packed format, from the first on; `None` for other formats.
     pub(super) fn fields(self) -> Option<&'static [(u32, u32)]> {
         match self {
             Self::UnormShort565 => Some(&[(11, 5), (5, 6), (0, 5)]),
