@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn names_fit_and_end_with_zero() {
         let wide = Profile::of("skl");
-        for list in [&extensions(std::iter::empty())[..], OPENCL_C_VERSIONS, &opencl_c_features(wide, true)] {
+        for list in [&extensions(std::iter::empty())[..], OPENCL_C_VERSIONS, &opencl_c_features(wide)] {
             for entry in with_versions(list) {
                 assert_eq!(entry.name[CL_NAME_VERSION_MAX_NAME_SIZE - 1], 0);
             }

@@ -12,7 +12,7 @@ use gencl_compiler::ir::Unit;
 use gencl_compiler::ir::interpret::{Image, Launch, Memory, Value, run};
 use gencl_compiler::ir::passes::{ControlFlow, Unobserved, standard};
 use gencl_compiler::ir::text::print;
-use gencl_program::debug::{self, Debug};
+use gencl_program::debug::Debug;
 
 const EXPECT: &str = "\n// expect\n";
 

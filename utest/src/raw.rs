@@ -199,6 +199,13 @@ functions! {
     }
 }
 
+functions! {
+    /// Functions of `cl_ext_image_requirements_info`.
+    ImageRequirements {
+        clGetImageRequirementsInfoEXT: opencl_sys::clGetImageRequirementsInfoEXT_t,
+    }
+}
+
 /// The loader's functions, loaded once.
 ///
 /// # Errors
@@ -221,20 +228,36 @@ pub fn api() -> Result<&'static Api, String> {
 /// The driver says that it has the extension, and lacks a function.
 pub fn unified() -> Result<Option<&'static Unified>, String> {
     static UNIFIED: OnceLock<Result<Option<Unified>, String>> = OnceLock::new();
-    let load = || {
-        let (api, device) = (api()?, &Gpu::get()?.device);
-        let extensions = device.extensions().map_err(|error| error.to_string())?;
-        if !extensions.contains("cl_intel_unified_shared_memory") {
-            return Ok(None);
-        }
-        let platform = device.platform().map_err(|error| error.to_string())?;
-        let find = |name: &str| {
-            let text = CString::new(name).map_err(|error| error.to_string())?;
-            // SAFETY: the platform is alive, and the text has its end.
-            let address = unsafe { (api.clGetExtensionFunctionAddressForPlatform)(platform, text.as_ptr()) };
-            if address.is_null() { Err(format!("there is no {name}")) } else { Ok(address) }
-        };
-        Unified::load(find).map(Some)
-    };
+    let load = || of_extension("cl_intel_unified_shared_memory", |find| Unified::load(find));
     UNIFIED.get_or_init(load).as_ref().map(Option::as_ref).map_err(Clone::clone)
+}
+
+/// The same of `cl_ext_image_requirements_info`.
+///
+/// # Errors
+/// As of [`unified`].
+pub fn image_requirements() -> Result<Option<&'static ImageRequirements>, String> {
+    static REQUIREMENTS: OnceLock<Result<Option<ImageRequirements>, String>> = OnceLock::new();
+    let load = || of_extension("cl_ext_image_requirements_info", |find| ImageRequirements::load(find));
+    REQUIREMENTS.get_or_init(load).as_ref().map(Option::as_ref).map_err(Clone::clone)
+}
+
+/// The functions of an extension, if the device has it.
+fn of_extension<T>(
+    extension: &str,
+    load: impl Fn(&dyn Fn(&str) -> Result<*mut c_void, String>) -> Result<T, String>,
+) -> Result<Option<T>, String> {
+    let (api, device) = (api()?, &Gpu::get()?.device);
+    let extensions = device.extensions().map_err(|error| error.to_string())?;
+    if !extensions.split(' ').any(|name| name == extension) {
+        return Ok(None);
+    }
+    let platform = device.platform().map_err(|error| error.to_string())?;
+    let find = |name: &str| {
+        let text = CString::new(name).map_err(|error| error.to_string())?;
+        // SAFETY: the platform is alive, and the text has its end.
+        let address = unsafe { (api.clGetExtensionFunctionAddressForPlatform)(platform, text.as_ptr()) };
+        if address.is_null() { Err(format!("there is no {name}")) } else { Ok(address) }
+    };
+    load(&find).map(Some)
 }

@@ -1,5 +1,7 @@
 //! A reference model of images: the formulas of the OpenCL C specification, section 8, with exact weights.
 
+use gencl_program::ImageProperty;
+
 use crate::ir::Type;
 
 /// The channels of a texel, as registers hold them.
@@ -34,6 +36,20 @@ impl Image {
         let [x, y, z] = at.map(|at| at as usize);
         let [width, height, _] = self.size.map(|size| size as usize);
         inside.then(|| (z * height + y) * width + x)
+    }
+
+    /// A property of an image of a kind (`image2d_array_t`); `None` for those of formats, which the model does not have.
+    pub fn property(&self, property: ImageProperty, kind: &str) -> Option<u32> {
+        let dimensions =
+            ["image1d", "image2d", "image3d"].iter().position(|name| kind.starts_with(name))? + 1;
+        let side = |axis: usize, exists: bool| if exists { self.size[axis] } else { 1 };
+        match property {
+            ImageProperty::Width => Some(self.size[0]),
+            ImageProperty::Height => Some(side(1, dimensions >= 2)),
+            ImageProperty::Depth => Some(side(2, dimensions == 3)),
+            ImageProperty::ArraySize => Some(if self.array { self.size[dimensions] } else { 1 }),
+            _ => None,
+        }
     }
 
     /// Integer coordinates as a position.

@@ -106,6 +106,7 @@ impl<'l> Group<'l> {
                     let offset = self.local_offsets.get(argument as usize);
                     (*offset.ok_or(Trap::Argument { index: argument })?).into()
                 }
+                // `thread.rs` has the images.
                 PushSource::Image { .. } => return Err(Trap::Unsupported),
                 PushSource::GlobalOffset(d) => launch.global_offset[usize::from(d)],
                 PushSource::GlobalSize(d) => launch.global_size[usize::from(d)].into(),

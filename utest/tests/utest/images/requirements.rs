@@ -2,7 +2,7 @@
 
 use std::ptr::{null, null_mut};
 
-use gencl_utest::raw::api;
+use gencl_utest::raw::{api, image_requirements};
 use gencl_utest::{Gpu, Outcome};
 use opencl_sys::{
     CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, CL_DEVICE_IMAGE_PITCH_ALIGNMENT,
@@ -14,7 +14,6 @@ use opencl_sys::{
     CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, CL_INVALID_VALUE, CL_MEM_OBJECT_BUFFER, CL_MEM_OBJECT_IMAGE1D,
     CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE2D_ARRAY, CL_MEM_OBJECT_IMAGE3D, CL_MEM_READ_WRITE,
     CL_MEM_SIZE, CL_SUCCESS, cl_context, cl_image_desc, cl_image_format, cl_int, cl_mem_flags,
-    clGetImageRequirementsInfoEXT_t,
 };
 
 use super::image::{Image, KINDS, RGBA, TEXEL, descriptor};
@@ -31,14 +30,7 @@ fn ask_for(
     name: u32,
     room: usize,
 ) -> Result<Answer, String> {
-    let api = api()?;
-    let platform = Gpu::get()?.device.platform().map_err(|error| error.to_string())?;
-    // SAFETY: the platform is alive, the name has its end; the function has this type.
-    let function: clGetImageRequirementsInfoEXT_t = unsafe {
-        let name = c"clGetImageRequirementsInfoEXT".as_ptr();
-        std::mem::transmute((api.clGetExtensionFunctionAddressForPlatform)(platform, name))
-    };
-    let function = function.ok_or("no clGetImageRequirementsInfoEXT")?;
+    let function = image_requirements()?.ok_or("the extension is missing")?.clGetImageRequirementsInfoEXT;
     let (mut value, mut size) = (0u64, 0);
     let place = (&raw mut value).cast();
     // SAFETY: format and descriptor are null or of the tests, and the value has the room.
@@ -48,8 +40,7 @@ fn ask_for(
 
 pub fn requirements() -> Outcome {
     let gpu = Gpu::get()?;
-    let extensions = gpu.device.extensions().map_err(|error| error.to_string())?;
-    if !extensions.contains("cl_ext_image_requirements_info") {
+    if image_requirements()?.is_none() {
         return Ok(());
     }
     let (context, write) = (gpu.context.get(), CL_MEM_READ_WRITE);

@@ -63,7 +63,7 @@ pub fn every_function() -> Outcome {
     }
     functions.append(&mut names(EXTENSIONS, "\""));
     for text in CALLS {
-        for before in ["api.", "unified.", "!("] {
+        for before in ["api.", "unified.", "requirements.", "!("] {
             for name in names(text, before) {
                 functions.remove(name);
             }

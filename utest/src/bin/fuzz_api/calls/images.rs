@@ -91,6 +91,18 @@ impl Caller {
         ));
         let (api, format) =
             (self.shared.api, if self.random.one_in(40) { null() } else { &raw const format });
+        if let Some(requirements) = self.shared.requirements.filter(|_| self.random.one_in(4)) {
+            let name =
+                self.random.pick(&[0x1290, 0x1291, 0x1292, 0x12B2, 0x12B3, 0x12B4, 0x12B5, 0x12B6, 0x1293]);
+            let (mut value, mut size, room) = (0u64, 0, self.random.pick(&[8, 8, 4, 0]));
+            let description = if self.random.one_in(8) { null() } else { &raw const description };
+            let (list, value) = (list.as_ptr(), (&raw mut value).cast());
+            // SAFETY: a list that ends with 0; the value has eight bytes.
+            unsafe {
+                let ask = requirements.clGetImageRequirementsInfoEXT;
+                ask(context, list, flags, format, description, name, room, value, &mut size)
+            };
+        }
         // SAFETY: the memory is there as long as the process, and has more bytes than such an image; a list
         // that ends with 0.
         let image = unsafe {

@@ -17,7 +17,7 @@ use std::ptr::{null, null_mut};
 use std::sync::Mutex;
 
 use gencl_testing::{Journal, Random};
-use gencl_utest::raw::{Api, Unified};
+use gencl_utest::raw::{Api, ImageRequirements, Unified};
 use opencl_sys::{cl_device_id, cl_event, cl_int, clGetKernelSuggestedLocalWorkSizeKHR_t};
 
 use crate::handles::{Handles, Kind};
@@ -43,6 +43,7 @@ pub struct Shared {
     pub api: &'static Api,
     /// `None` for devices without.
     pub unified: Option<&'static Unified>,
+    pub requirements: Option<&'static ImageRequirements>,
     pub suggested_local_size: clGetKernelSuggestedLocalWorkSizeKHR_t,
     pub platform: usize,
     pub device: usize,
