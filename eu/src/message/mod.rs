@@ -11,6 +11,7 @@ mod footprint;
 mod image;
 mod port;
 mod scattered;
+mod surface_state;
 
 use gencl_isa::{Descriptor, SharedFunction};
 

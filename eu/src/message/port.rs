@@ -3,7 +3,7 @@
 use gencl_isa::Generation;
 
 use super::Call;
-use super::image::{SurfaceState, read_surface_state};
+use super::surface_state::{SurfaceLayout, SurfaceState, read_surface_state};
 use crate::device::Device;
 use crate::dispatch::Launch;
 use crate::fault::Fault;
@@ -50,39 +50,6 @@ pub enum MemoryRegion {
         /// Bytes.
         size: u64,
     },
-}
-
-/// The layout of `RENDER_SURFACE_STATE` in a generation.
-pub struct SurfaceLayout {
-    /// Its size in dwords.
-    pub dwords: usize,
-    /// Mask of the surface state's offset in a binding table entry.
-    pub pointer: u32,
-    /// The dword with the Surface Base Address.
-    base: usize,
-    /// Whether the next dword is its upper half.
-    wide: bool,
-}
-
-/// Gen7, Gen7.5 (Ivy Bridge and Haswell, "SURFACE_STATE"), Gen8, Gen9 (Volume 2d). The size of a buffer is in
-/// the same bits in all of them.
-const SURFACES: [SurfaceLayout; Generation::ALL.len()] = {
-    const NARROW: SurfaceLayout = SurfaceLayout { dwords: 8, pointer: !0x1f, base: 1, wide: false };
-    const WIDE: SurfaceLayout = SurfaceLayout { dwords: 16, pointer: !0x3f, base: 8, wide: true };
-    [NARROW, NARROW, WIDE, WIDE]
-};
-
-impl SurfaceLayout {
-    /// The layout of a generation.
-    pub fn of(generation: Generation) -> &'static SurfaceLayout {
-        &SURFACES[generation.column()]
-    }
-
-    /// The Surface Base Address.
-    pub fn address(&self, state: &SurfaceState) -> u64 {
-        let high = if self.wide { state[self.base + 1] } else { 0 };
-        u64::from(state[self.base]) | u64::from(high) << 32
-    }
 }
 
 /// Surface types of `RENDER_SURFACE_STATE` (Volume 2d).

@@ -47,40 +47,13 @@ pub use typed::{
 };
 
 use super::Call;
-use super::port::SurfaceLayout;
-use crate::dispatch::Launch;
+use super::surface_state::{SurfaceState, read_surface_state};
 use crate::fault::Fault;
-use crate::memory::{AddressSpace, Cursor};
-use gencl_isa::Generation;
 use surface::Surface;
 
 /// The four channels of a texel in registers: red, green, blue, alpha, each the bits of a float or an
 /// integer.
 pub type Texel = [u32; 4];
-
-/// Maximum size of `RENDER_SURFACE_STATE` in dwords.
-const SURFACE_STATE_DWORDS: usize = 16;
-
-/// The dwords of a surface state.
-pub(super) type SurfaceState = [u32; SURFACE_STATE_DWORDS];
-
-/// Reads the surface state of a binding table index of a launch; dwords that the generation does not have are
-/// 0.
-pub(super) fn read_surface_state(
-    launch: &Launch,
-    generation: Generation,
-    memory: &AddressSpace,
-    cursor: &mut Cursor,
-    index: u8,
-) -> Result<SurfaceState, Fault> {
-    let bases = &launch.bases;
-    let entry = bases.surface + u64::from(launch.binding_table) + u64::from(index) * 4;
-    let layout = SurfaceLayout::of(generation);
-    let state = bases.surface + u64::from(memory.read_u32(cursor, entry)? & layout.pointer);
-    let mut bytes = [0; SURFACE_STATE_DWORDS * 4];
-    memory.read(cursor, state, &mut bytes[..layout.dwords * 4])?;
-    Ok(bytemuck::cast(bytes))
-}
 
 /// Where the texels of a channel come from.
 trait TexelSource {

@@ -2,13 +2,14 @@
 //! memory.
 
 use super::super::Call;
+use super::super::surface_state::SurfaceState;
 use super::channels::Decoder;
 use super::filter::Filter;
+use super::rules::Rules;
 use super::sample_kind::SampleKind;
 use super::sampler_state::{LevelFilter, SamplerState};
 use super::surface::{Surface, SurfaceType};
 use super::texels::Level;
-use super::{SurfaceState, rules::Rules};
 use crate::fault::Fault;
 
 /// Subdivisions of a level of detail.

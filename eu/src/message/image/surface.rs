@@ -4,12 +4,12 @@
 //! `gen9.xml`; those that have moved are in [`Rules`]. Layout of levels and slices: Volume 5 "Memory Views",
 //! "Surface Layout and Tiling", and Mesa's `isl.c`.
 
-use super::super::port::SurfaceLayout;
+use super::super::surface_state::{SURFACE_STATE_DWORDS, SurfaceLayout};
+use super::Texel;
 use super::bits;
 use super::format::SurfaceFormat;
 use super::rules::{Rules, SliceDistance};
 use super::tiling::Tiling;
-use super::{SURFACE_STATE_DWORDS, Texel};
 use crate::fault::Fault;
 
 /// Surface type.
