@@ -13,15 +13,15 @@ use opencl_sys::{
     CL_HALF_FLOAT, CL_INTENSITY, CL_LUMINANCE, CL_MEM_KERNEL_READ_AND_WRITE, CL_MEM_OBJECT_IMAGE1D,
     CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE1D_BUFFER, CL_MEM_OBJECT_IMAGE2D,
     CL_MEM_OBJECT_IMAGE2D_ARRAY, CL_MEM_OBJECT_IMAGE3D, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE,
-    CL_MEM_USE_HOST_PTR, CL_NV12_INTEL, CL_R, CL_RA, CL_RG, CL_RGB, CL_RGBA, CL_SIGNED_INT8, CL_SIGNED_INT16,
-    CL_SNORM_INT8, CL_SNORM_INT16, CL_SUCCESS, CL_UNORM_INT8, CL_UNORM_SHORT_565, CL_UNSIGNED_INT16,
-    CL_UNSIGNED_INT32, CL_sBGRA, CL_sRGBA, cl_image_format, cl_mem_flags, cl_sampler,
+    CL_MEM_USE_HOST_PTR, CL_R, CL_RA, CL_RG, CL_RGB, CL_RGBA, CL_SIGNED_INT8, CL_SIGNED_INT16, CL_SNORM_INT8,
+    CL_SNORM_INT16, CL_SUCCESS, CL_UNORM_INT8, CL_UNORM_SHORT_565, CL_UNSIGNED_INT16, CL_UNSIGNED_INT32,
+    CL_sBGRA, CL_sRGBA, cl_image_format, cl_mem_flags, cl_sampler,
 };
 use opencl3::memory::ClMem;
 
 use super::create::formats_of;
 use super::image::{Image, descriptor, sides};
-use super::reference::{Access, Reference, Sampler, Texel, decode, is_normalized, texel_bytes};
+use super::reference::{Access, Reference, Sampler, Texel, decode, has_order, is_normalized, texel_bytes};
 use crate::information::expect;
 use crate::memory::same;
 
@@ -76,8 +76,10 @@ impl Kind {
     /// Formats of the kind, without those that are for the other kernel type.
     fn formats(self, flags: cl_mem_flags) -> Result<Vec<cl_image_format>, String> {
         let mut formats = formats_of(flags, self.object)?;
-        // Planes of other sizes than the image's are for kernels that know them.
-        formats.retain(|format| format.image_channel_order != CL_NV12_INTEL);
+        if Gpu::get()?.foreign_platform().is_some() {
+            // Intel's lists INTENSITY for images on buffers, and refuses it.
+            formats.retain(|format| has_order(format) && self.image(CL_MEM_READ_ONLY, format).is_ok());
+        }
         formats.retain(|format| (format.image_channel_order == CL_DEPTH) == self.depth);
         if formats.is_empty() { Err(format!("{self:?} has no formats")) } else { Ok(formats) }
     }
@@ -207,7 +209,9 @@ pub fn read() -> Outcome {
         let program = kind.program()?;
         for format in kind.formats(CL_MEM_READ_ONLY)? {
             let access = Access::of(&format);
-            let made = kind.image(CL_MEM_READ_ONLY, &format)?;
+            let made = kind
+                .image(CL_MEM_READ_ONLY, &format)
+                .map_err(|error| format!("{kind:?} {format:x?}: {error}"))?;
             let count = kind.sides().iter().product();
             let texels = random_texels(&mut random, &format, count);
             made.image.write_all(&texels)?;

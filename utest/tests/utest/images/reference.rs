@@ -57,19 +57,33 @@ impl Access {
     }
 }
 
-/// Where the channels of a texel in memory come from: 0 red to 3 alpha.
+/// Orders, and where the channels of a texel in memory come from: 0 red to 3 alpha.
+const ORDERS: &[(u32, &[usize])] = &[
+    (CL_R, &[0]),
+    (CL_INTENSITY, &[0]),
+    (CL_LUMINANCE, &[0]),
+    (CL_DEPTH, &[0]),
+    (CL_A, &[3]),
+    (CL_RG, &[0, 1]),
+    (CL_RA, &[0, 3]),
+    (CL_RGB, &[0, 1, 2]),
+    (CL_RGBA, &[0, 1, 2, 3]),
+    (CL_sRGBA, &[0, 1, 2, 3]),
+    (CL_BGRA, &[2, 1, 0, 3]),
+    (CL_sBGRA, &[2, 1, 0, 3]),
+    (CL_ARGB, &[3, 0, 1, 2]),
+    (CL_ABGR, &[3, 2, 1, 0]),
+];
+
+/// Whether the reference has the order. Other drivers list some for kernels that know them: planes, depths with
+/// stencils.
+pub fn has_order(format: &cl_image_format) -> bool {
+    ORDERS.iter().any(|(order, _)| *order == format.image_channel_order)
+}
+
 fn channels(order: u32) -> &'static [usize] {
-    match order {
-        CL_R | CL_INTENSITY | CL_LUMINANCE | CL_DEPTH => &[0],
-        CL_A => &[3],
-        CL_RG => &[0, 1],
-        CL_RA => &[0, 3],
-        CL_RGBA | CL_sRGBA => &[0, 1, 2, 3],
-        CL_BGRA | CL_sBGRA => &[2, 1, 0, 3],
-        CL_ARGB => &[3, 0, 1, 2],
-        CL_ABGR => &[3, 2, 1, 0],
-        other => panic!("channel order {other:#x}"),
-    }
+    let found = ORDERS.iter().find(|(other, _)| *other == order);
+    found.unwrap_or_else(|| panic!("channel order {order:#x}")).1
 }
 
 /// Bytes of a channel.
