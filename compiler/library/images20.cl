@@ -4,9 +4,7 @@
 // dimensions and, of arrays, the layer behind them. The compiler finds the argument that an image is, so accesses of
 // two images are never merged to one of either.
 
-#include "gencl.h"
-
-#define NOMERGE __attribute__((nomerge))
+#include "images.h"
 
 // Coordinates as the operations have them.
 #define ONE(c) (c)

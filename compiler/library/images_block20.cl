@@ -1,22 +1,21 @@
-// Blocks of two-dimensional images: cl_intel_subgroups with _char, _short and _long, and cl_intel_media_block_io. Declared
-// in intel_subgroups.h.
+// Blocks of two-dimensional images: cl_intel_subgroups with _char, _short and _long, and cl_intel_media_block_io.
+// Declared in intel_subgroups.h.
 //
 // A block is a region of bytes, whatever the image's format is, whose elements are those of all lanes, then the second
-// ones of all lanes, and so on. Texels are accessed in memory, as those of images that one kernel reads and writes. Reads
-// outside of the image repeat its nearest texel, writes there do nothing.
+// ones of all lanes, and so on. Texels are accessed in memory, as those of images that one kernel reads and writes.
+// Reads outside of the image repeat its nearest texel, writes there do nothing.
 
-#include "gencl.h"
-
-#define NOMERGE __attribute__((nomerge))
+#include "images.h"
 
 #define MEMORY(ACCESS) \
-    global uchar *CONST NOMERGE __gencl_image_address__##ACCESS(ACCESS image2d_t); \
-    uint CONST NOMERGE __gencl_image_texel_size__##ACCESS(ACCESS image2d_t); \
-    uint CONST NOMERGE __gencl_image_row_pitch__##ACCESS(ACCESS image2d_t); \
+    TEXEL_MEMORY(ACCESS, image2d_t) \
     global uchar *OVERLOAD __gencl_block_row(ACCESS image2d_t image, int y) { \
-        return __gencl_image_address__##ACCESS(image) + (size_t)y * __gencl_image_row_pitch__##ACCESS(image); \
+        return __gencl_image_address__##ACCESS##_image2d_t(image) + \
+               (size_t)y * __gencl_image_row_pitch__##ACCESS##_image2d_t(image); \
     } \
-    int OVERLOAD __gencl_texel_size(ACCESS image2d_t image) { return __gencl_image_texel_size__##ACCESS(image); }
+    int OVERLOAD __gencl_texel_size(ACCESS image2d_t image) { \
+        return __gencl_image_texel_size__##ACCESS##_image2d_t(image); \
+    }
 MEMORY(read_only)
 MEMORY(write_only)
 MEMORY(read_write)

@@ -4,9 +4,7 @@
 //
 // `lower::integer_borders` calls these functions with the sampler's number.
 
-#include "gencl.h"
-
-#define NOMERGE __attribute__((nomerge))
+#include "images.h"
 
 // "Texture Coordinate Mode": the bits of a sampler's number for it.
 #define ADDRESSING 0xe

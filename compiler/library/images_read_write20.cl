@@ -4,9 +4,7 @@
 //
 // All decisions about the format are uniform. Reads outside of an image return zeros, writes there do nothing.
 
-#include "gencl.h"
-
-#define NOMERGE __attribute__((nomerge))
+#include "images.h"
 
 // The memory of a texel as dwords; those behind it are 0.
 uint4 __gencl_load_texel(const global void *at, uint bytes) {
@@ -130,18 +128,15 @@ INTEGERS_OF(ui, uchar, ushort, uint, CLK_UNSIGNED_INT)
 
 // The address of a texel, null outside of the image.
 #define ADDRESS(TYPE, N, COLUMN, ROW, SLICE, ROWS, SLICES) \
-    global uchar *CONST NOMERGE __gencl_image_address__##TYPE(read_write TYPE); \
-    uint CONST NOMERGE __gencl_image_texel_size__##TYPE(read_write TYPE); \
-    uint CONST NOMERGE __gencl_image_row_pitch__##TYPE(read_write TYPE); \
-    uint CONST NOMERGE __gencl_image_slice_pitch__##TYPE(read_write TYPE); \
+    TEXEL_MEMORY(read_write, TYPE) \
     global uchar *OVERLOAD __gencl_texel_address(read_write TYPE image, int##N c) { \
         const uint column = COLUMN(image, c), row = ROW(image, c), slice = SLICE(image, c); \
         const bool inside = column < (uint)get_image_width(image) && row < (uint)ROWS(image, c) && \
                             slice < (uint)SLICES(image, c); \
-        const size_t offset = (size_t)slice * __gencl_image_slice_pitch__##TYPE(image) + \
-                              (size_t)row * __gencl_image_row_pitch__##TYPE(image) + \
-                              (size_t)column * __gencl_image_texel_size__##TYPE(image); \
-        return inside ? __gencl_image_address__##TYPE(image) + offset : 0; \
+        const size_t offset = (size_t)slice * __gencl_image_slice_pitch__read_write_##TYPE(image) + \
+                              (size_t)row * __gencl_image_row_pitch__read_write_##TYPE(image) + \
+                              (size_t)column * __gencl_image_texel_size__read_write_##TYPE(image); \
+        return inside ? __gencl_image_address__read_write_##TYPE(image) + offset : 0; \
     }
 KINDS(ADDRESS)
 DEPTH_KINDS(ADDRESS)
@@ -150,7 +145,7 @@ DEPTH_KINDS(ADDRESS)
 #define ACCESS(NAME, TEXEL, FROM, TO, TYPE, N) \
     TEXEL OVERLOAD read_image##NAME(read_write TYPE image, int##N c) { \
         const global uchar *at = __gencl_texel_address(image, c); \
-        const uint4 bits = at ? __gencl_load_texel(at, __gencl_image_texel_size__##TYPE(image)) : 0; \
+        const uint4 bits = at ? __gencl_load_texel(at, __gencl_image_texel_size__read_write_##TYPE(image)) : 0; \
         return FROM(__gencl_decode_##NAME(bits, get_image_channel_data_type(image), get_image_channel_order(image))); \
     } \
     void OVERLOAD write_image##NAME(read_write TYPE image, int##N c, TEXEL texel) { \
@@ -158,7 +153,7 @@ DEPTH_KINDS(ADDRESS)
         if (!at) return; \
         const uint4 bits = \
             __gencl_encode_##NAME(TO(texel), get_image_channel_data_type(image), get_image_channel_order(image)); \
-        __gencl_store_texel(at, __gencl_image_texel_size__##TYPE(image), bits); \
+        __gencl_store_texel(at, __gencl_image_texel_size__read_write_##TYPE(image), bits); \
     }
 #define ACCESSES(TYPE, N, ...) \
     ACCESS(f, float4, as_float4, as_uint4, TYPE, N) \

@@ -33,9 +33,9 @@ impl HostMemory {
     /// # Safety
     /// `address` is valid for reads of `length` bytes, and for writes where the operation that it is given to
     /// writes, for as long as this value or one derived from it (a clone, a [`HostMemory::slice`], a
-    /// [`GemBuffer`](crate::GemBuffer)) lives. The caller holds no Rust reference to the bytes meanwhile. For the calls of
-    /// OpenCL: until the command has ended, and for `CL_MEM_USE_HOST_PTR` until the memory object is
-    /// destroyed; that is what the specification asks of the application.
+    /// [`GemBuffer`](crate::GemBuffer)) lives. The caller holds no Rust reference to the bytes meanwhile. For
+    /// the calls of OpenCL: until the command has ended, and for `CL_MEM_USE_HOST_PTR` until the memory object
+    /// is destroyed; that is what the specification asks of the application.
     pub unsafe fn new(address: *mut u8, length: usize) -> Self {
         Self { address, length, mapping: None }
     }

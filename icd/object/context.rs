@@ -25,7 +25,7 @@ impl Object for Context {
 }
 
 impl Context {
-    /// Limits of images, which all devices share.
+    /// Limits of images, which all devices share; whether samplers select channels is asked of the runtime's context.
     pub fn image_limits(&self) -> &ImageLimits {
         &self.devices[0].facts().images
     }

@@ -99,8 +99,8 @@ struct New {
 }
 
 impl New {
-    /// CL_INVALID_CONTEXT if context is not a valid context. CL_INVALID_VALUE if values specified in flags are not valid.
-    /// CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if values specified in image_format are not valid or if
+    /// CL_INVALID_CONTEXT if context is not a valid context. CL_INVALID_VALUE if values specified in flags are
+    /// not valid. CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if values specified in image_format are not valid or if
     /// image_format is NULL.
     fn begin(context: cl_context, flags: cl_mem_flags, format: Fixed<cl_image_format, 1>) -> CLResult<Self> {
         let context = Handle::<Context>::get(context)?;

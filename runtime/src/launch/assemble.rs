@@ -313,8 +313,8 @@ fn state_size(context: &DeviceContext, launch: &Launch, walks: &[Walk]) -> usize
     ALIGNMENT + images::size(launch.kernel()) + block + walks.len() * ALIGNMENT + constants
 }
 
-/// Whether the launch's binding table, if it has one, is within reach of the pointers to it. It is the first state behind the
-/// timestamps.
+/// Whether the launch's binding table, if it has one, is within reach of the pointers to it. It is the first state
+/// behind the timestamps.
 fn has_room_for_bindings(slot: &Slot, launch: &Launch) -> bool {
     images::size(launch.kernel()) == 0 || slot.state.len() + ALIGNMENT < BINDING_TABLES
 }

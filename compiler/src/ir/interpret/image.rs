@@ -38,7 +38,8 @@ impl Image {
         inside.then(|| (z * height + y) * width + x)
     }
 
-    /// A property of an image of a kind (`image2d_array_t`); `None` for those of formats, which the model does not have.
+    /// A property of an image of a kind (`image2d_array_t`); `None` for those of formats and of memory, which the model
+    /// does not have.
     pub fn property(&self, property: ImageProperty, kind: &str) -> Option<u32> {
         let dimensions =
             ["image1d", "image2d", "image3d"].iter().position(|name| kind.starts_with(name))? + 1;

@@ -1,6 +1,7 @@
 //! The launch of a kernel in the interpreter.
 
 use super::Trap;
+use super::image::Image;
 use super::memory::{Memory, from_bytes};
 use crate::ir::{Function, Input};
 use gencl_program::{ArgumentKind, PushSource};
@@ -77,8 +78,24 @@ impl<'l> Group<'l> {
         self.size.iter().product()
     }
 
+    /// The image of an argument.
+    pub fn image<'m>(&self, argument: u32, memory: &'m mut Memory) -> Result<&'m mut Image, Trap> {
+        let missing = Trap::Argument { index: argument };
+        match self.launch.arguments.get(argument as usize) {
+            Some(&Value::Image(number)) => memory.image(number).ok_or(missing),
+            _ => Err(missing),
+        }
+    }
+
     /// The value of an input for work-item `item` of the group, `bytes` wide.
-    pub fn input(&self, input: Input, item: u32, bytes: u32) -> Result<u64, Trap> {
+    pub fn input(
+        &self,
+        function: &Function,
+        memory: &mut Memory,
+        input: Input,
+        item: u32,
+        bytes: u32,
+    ) -> Result<u64, Trap> {
         let launch = self.launch;
         Ok(match input {
             Input::LocalId(0) => (item % self.size[0]).into(),
@@ -106,8 +123,11 @@ impl<'l> Group<'l> {
                     let offset = self.local_offsets.get(argument as usize);
                     (*offset.ok_or(Trap::Argument { index: argument })?).into()
                 }
-                // `thread.rs` has the images.
-                PushSource::Image { .. } => return Err(Trap::Unsupported),
+                PushSource::Image { argument, property } => {
+                    let kind = &function.kernel.arguments[argument as usize].type_name;
+                    let image = self.image(argument, memory)?;
+                    image.property(property, kind).ok_or(Trap::Unsupported)?.into()
+                }
                 PushSource::GlobalOffset(d) => launch.global_offset[usize::from(d)],
                 PushSource::GlobalSize(d) => launch.global_size[usize::from(d)].into(),
                 PushSource::LocalSize(d) => self.size[usize::from(d)].into(),

@@ -1,15 +1,15 @@
 //! A thread: lanes in lockstep with one control flow.
 
 use super::Trap;
-use super::image::{Image, Texel};
+use super::image::Texel;
 use super::launch::{Group, Value};
 use super::memory::{Memory, area, from_bytes, to_bytes};
 use crate::ir::fold::fold;
 use crate::ir::{
-    AtomicOp, BinaryOp, BlockId, CrossLane, Form, Function, ImageAccess, ImageOp, Input, Instruction, Op,
-    Predicate, Reg, Space, Type, Vote,
+    AtomicOp, BinaryOp, BlockId, CrossLane, Form, Function, ImageAccess, ImageOp, Instruction, Op, Predicate,
+    Reg, Space, Type, Vote,
 };
-use gencl_program::{PushSource, SamplerSource};
+use gencl_program::SamplerSource;
 use smallvec::SmallVec;
 
 /// Why a thread has yielded.
@@ -295,14 +295,8 @@ impl Thread {
             match instruction.op {
                 Op::Input(input) => {
                     let dst = instruction.result();
-                    let value = match input {
-                        Input::Push(PushSource::Image { argument, property }) => {
-                            let kind = &function.kernel.arguments[argument as usize].type_name;
-                            let image = image_argument(argument, group, view.global)?;
-                            image.property(property, kind).ok_or(Trap::Unsupported)?.into()
-                        }
-                        _ => group.input(input, item, function.register(dst).family.bytes())?,
-                    };
+                    let bytes = function.register(dst).family.bytes();
+                    let value = group.input(function, view.global, input, item, bytes)?;
                     self.write(function, dst, lane, value);
                 }
                 Op::Load { space, ty, .. } => {
@@ -347,18 +341,9 @@ impl Thread {
     }
 }
 
-/// The image of an argument.
-fn image_argument<'m>(index: u32, group: &Group, memory: &'m mut Memory) -> Result<&'m mut Image, Trap> {
-    let missing = Trap::Argument { index };
-    match group.launch.arguments.get(index as usize) {
-        Some(&Value::Image(number)) => memory.image(number).ok_or(missing),
-        _ => Err(missing),
-    }
-}
-
 /// Performs an access to an image; what it reads, or zeros.
 fn image(access: ImageAccess, group: &Group, memory: &mut Memory, srcs: &[u64]) -> Result<Texel, Trap> {
-    let image = image_argument(access.image, group, memory)?;
+    let image = group.image(access.image, memory)?;
     let (coordinates, texel) = srcs.split_at(access.coordinates.into());
     Ok(match access.op {
         ImageOp::Load => image.load(coordinates),
