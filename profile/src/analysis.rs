@@ -5,7 +5,8 @@
 //! on how many threads the device executes at once, so that the *share* of a kernel is that of its launches' time
 //! ([`Kernel::cycles`]), which the kernel's lines share by their clocks.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gencl_simulator::statistics::Report;
 use gencl_simulator::statistics::report::{Frame, Instruction, Kernel};
@@ -91,6 +92,56 @@ pub fn ratio(a: u64, b: u64) -> f64 {
     if b == 0 { 0.0 } else { a as f64 / b as f64 }
 }
 
+/// Clocks by what they are spent on: `issue`, or the class of the message that is waited for, or `result` for the result of
+/// another instruction.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Stalls(BTreeMap<&'static str, u64>);
+
+/// The classes of messages, with what waiting for them is called.
+const STALLS: [(&str, &str); 7] = [
+    ("memory", "memory"),
+    ("atomic", "atomic"),
+    ("slm", "slm"),
+    ("slm atomic", "atomic"),
+    ("sampler", "sampler"),
+    ("fence", "fence"),
+    ("barrier", "barrier"),
+];
+
+impl Stalls {
+    /// Those of an instruction.
+    pub fn of(kernel: &Kernel, instruction: &Instruction) -> Stalls {
+        let mut stalls = Stalls::default();
+        stalls.count("issue", instruction.counter.issue);
+        for wait in &instruction.waits {
+            let class =
+                producer(kernel, wait.offset).and_then(|index| kernel.instructions[index].class.as_deref());
+            let kind = class.map_or("result", |class| {
+                STALLS.iter().find(|(known, _)| *known == class).map_or("other", |(_, kind)| kind)
+            });
+            stalls.count(kind, wait.clocks);
+        }
+        stalls
+    }
+
+    fn count(&mut self, kind: &'static str, clocks: u64) {
+        if clocks > 0 {
+            *self.0.entry(kind).or_default() += clocks;
+        }
+    }
+
+    /// Adds others.
+    pub fn add(&mut self, other: &Stalls) {
+        other.0.iter().for_each(|(kind, clocks)| self.count(kind, *clocks));
+    }
+}
+
+/// The index of the instruction at an offset.
+fn producer(kernel: &Kernel, offset: u32) -> Option<usize> {
+    kernel.instructions.binary_search_by_key(&offset, |instruction| instruction.offset).ok()
+}
+
 /// A line of a source: index in [`Report::sources`], and number from 1.
 pub type LineKey = (usize, u32);
 
@@ -104,19 +155,19 @@ pub struct Cause {
 }
 
 /// Sums over the instructions of a line. `None` as its key is the code of a kernel that belongs to no line.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Line {
     /// Its counts.
     pub cost: Cost,
     /// Part of the time of all kernels, 0 to 1.
     pub share: f64,
+    /// The same with that of the functions that are called in this line and inlined.
+    pub inclusive: f64,
+    /// The clocks by what they are spent on.
+    pub stalls: Stalls,
     /// The clocks of [`Cost::wait`] by cause.
-    #[serde(skip)]
     pub waits: BTreeMap<Cause, u64>,
-    /// The functions that it is in.
-    pub functions: Vec<String>,
     /// The classes of its messages, with their counts.
-    #[serde(skip)]
     pub messages: BTreeMap<String, Cost>,
 }
 
@@ -134,6 +185,9 @@ pub struct Analysis<'a> {
     /// The lines of all kernels.
     pub all_lines: BTreeMap<Option<LineKey>, Line>,
 }
+
+/// Number of things a line spends its clocks on that are told.
+const REASONS: usize = 3;
 
 /// The name of a kernel for display.
 pub fn kernel_name(kernel: &Kernel) -> &str {
@@ -173,27 +227,23 @@ impl<'a> Analysis<'a> {
         let kernel = &self.report.kernels[number];
         let shown: Vec<Option<&Frame>> =
             kernel.instructions.iter().map(|instruction| shown_frame(self.report, instruction)).collect();
-        let by_offset = |offset| kernel.instructions.binary_search_by_key(&offset, |i| i.offset).ok();
         let mut total = Cost::default();
         kernel.instructions.iter().for_each(|instruction| total.add(&Cost::of(instruction)));
         let mut lines: BTreeMap<Option<LineKey>, Line> = BTreeMap::new();
         for (instruction, frame) in kernel.instructions.iter().zip(&shown) {
-            let cost = Cost::of(instruction);
+            let (cost, stalls) = (Cost::of(instruction), Stalls::of(kernel, instruction));
             let share = self.shares[number] * ratio(cost.clocks, total.clocks);
-            let function = frame.map_or_else(|| kernel_name(kernel), |frame| &frame.function);
             for line in
                 [&mut lines, &mut self.all_lines].map(|lines| lines.entry(frame.map(key)).or_default())
             {
                 line.cost.add(&cost);
+                line.stalls.add(&stalls);
                 line.share += share;
-                if !line.functions.iter().any(|known| known == function) {
-                    line.functions.push(function.to_owned());
-                }
                 if let Some(class) = &instruction.class {
                     line.messages.entry(class.clone()).or_default().add(&cost);
                 }
                 for wait in &instruction.waits {
-                    let producer = by_offset(wait.offset);
+                    let producer = producer(kernel, wait.offset);
                     let cause = Cause {
                         class: producer.and_then(|index| kernel.instructions[index].class.clone()),
                         line: producer.and_then(|index| shown[index]).map(key),
@@ -201,9 +251,20 @@ impl<'a> Analysis<'a> {
                     *line.waits.entry(cause).or_default() += wait.clocks;
                 }
             }
+            let frames = instruction.frames.iter().map(|frame| &self.report.frames[*frame]);
+            let located: BTreeSet<LineKey> = frames.filter(|frame| frame.line > 0).map(key).collect();
+            for line in located {
+                lines.entry(Some(line)).or_default().inclusive += share;
+                self.all_lines.entry(Some(line)).or_default().inclusive += share;
+            }
         }
         self.kernels.push(total);
         self.lines.push(lines);
+    }
+
+    /// The part that an instruction of a kernel has of the time of all kernels, 0 to 1.
+    pub fn share_of(&self, kernel: usize, instruction: &Instruction) -> f64 {
+        self.shares[kernel] * ratio(Cost::of(instruction).clocks, self.kernels[kernel].clocks)
     }
 
     /// The numbers of the kernels, by descending time.
@@ -234,17 +295,13 @@ impl<'a> Analysis<'a> {
 
     /// Why a line takes its time, the largest reasons first, each in a few words.
     pub fn reasons(&self, key: Option<LineKey>, line: &Line) -> Vec<String> {
-        let mut waits: Vec<(&Cause, u64)> =
-            line.waits.iter().map(|(cause, clocks)| (cause, *clocks)).collect();
-        waits.sort_by_key(|(_, clocks)| std::cmp::Reverse(*clocks));
-        let mut reasons = Vec::new();
+        let mut parts = vec![(line.cost.issue, "issue".to_owned())];
+        parts.extend(line.waits.iter().map(|(cause, clocks)| (*clocks, self.wait_reason(key, cause))));
+        parts.sort_by_key(|(clocks, _)| Reverse(*clocks));
         let percent = |clocks| (100.0 * ratio(clocks, line.cost.clocks)).round();
-        for (cause, clocks) in waits.into_iter().filter(|(_, clocks)| percent(*clocks) >= 10.0).take(2) {
-            reasons.push(format!("{:.0}% {}", percent(clocks), self.wait_reason(key, cause)));
-        }
-        if percent(line.cost.issue) >= 25.0 {
-            reasons.push(format!("{:.0}% issue", percent(line.cost.issue)));
-        }
+        let large = parts.into_iter().filter(|(clocks, _)| percent(*clocks) >= 10.0).take(REASONS);
+        let mut reasons: Vec<String> =
+            large.map(|(clocks, reason)| format!("{:.0}% {reason}", percent(clocks))).collect();
         if line.cost.enabled() < 0.75 && line.cost.executed > 0 {
             let executed = line.cost.executed;
             let (lanes, slots) = (ratio(line.cost.lanes, executed), ratio(line.cost.slots, executed));

@@ -68,11 +68,11 @@ fn device() -> impl TypedValueParser<Value = String> {
 }
 
 /// Prints a report and writes its files.
-fn show(report: &Report, arguments: &OutputArguments) -> Result<(), String> {
+fn show(report: &Report, arguments: &OutputArguments, mut to: impl Write) -> Result<(), String> {
     let analysis = Analysis::of(report);
     output::write(&analysis, &arguments.output)?;
-    print(&table::summary(&analysis));
-    print(&format!("\n{}\n", written(&arguments.output)));
+    // If it is closed, nobody reads it.
+    let _ = write!(to, "{}\n{}\n", table::summary(&analysis), written(&arguments.output));
     Ok(())
 }
 
@@ -83,20 +83,15 @@ fn written(folder: &Path) -> String {
     )
 }
 
-/// Prints to standard error, as standard output is the program's.
-fn print(text: &str) {
-    // If it is closed, nobody reads it.
-    let _ = io::stderr().write_all(text.as_bytes());
-}
-
 fn run(arguments: Arguments) -> Result<u8, String> {
     if let Some(Show::Show { file, output }) = arguments.command {
-        return show(&collect::read_report(&file)?, &output).map(|()| 0);
+        return show(&collect::read_report(&file)?, &output, io::stdout()).map(|()| 0);
     }
     let RunArguments { device, driver, program } = &arguments.run;
     let run = Run { command: program, device: device.as_deref(), driver: driver.as_deref() };
     let (status, report) = run.profile()?;
-    match report.and_then(|report| show(&report, &arguments.output)) {
+    // Standard output is the program's.
+    match report.and_then(|report| show(&report, &arguments.output, io::stderr())) {
         Err(error) if status.success() => Err(error),
         Err(error) => {
             eprintln!("gencl-profile: {error}");

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::analysis::Analysis;
-use crate::{callgrind, folded, pprof};
+use crate::{callgrind, flame, html, pprof};
 
 /// Writes all files of a profile to a folder, and the sources beside them, where tools look for them.
 ///
@@ -18,8 +18,9 @@ pub fn write(analysis: &Analysis<'_>, folder: &Path) -> Result<(), String> {
     fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let json = serde_json::to_vec(analysis.report).map_err(|error| error.to_string())?;
     file("profile.json", &json)?;
+    file("profile.html", html::write(analysis).map_err(|error| error.to_string())?.as_bytes())?;
     file("callgrind.out", callgrind::write(analysis).as_bytes())?;
-    file("folded.txt", folded::write(analysis).as_bytes())?;
+    file("folded.txt", flame::folded(analysis).as_bytes())?;
     file("profile.pb.gz", &pprof::write(analysis).map_err(|error| error.to_string())?)?;
     for source in &analysis.report.sources {
         // Only names that the join has made are those of files in this folder.
