@@ -7,6 +7,8 @@
 pub mod analysis;
 pub mod callgrind;
 pub mod collect;
+pub mod compare;
+pub mod devices;
 mod dwarf;
 pub mod flame;
 pub mod html;
@@ -14,3 +16,8 @@ pub mod output;
 pub mod pprof;
 pub mod run;
 pub mod table;
+
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod tests;

@@ -11,18 +11,21 @@ const HOTTEST: usize = 10;
 /// Characters of a line's text that are printed.
 const TEXT_WIDTH: usize = 60;
 
-/// A table with right-aligned columns but for the last `left` ones.
-struct Table {
+/// A table with right-aligned columns but for the last `left` ones. Its first row is the head.
+pub struct Table {
     left: usize,
-    rows: Vec<Vec<String>>,
+    /// Rows of cells.
+    pub rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    fn new(left: usize, head: &[&str]) -> Table {
-        Table { left, rows: vec![head.iter().map(|cell| (*cell).to_owned()).collect()] }
+    /// A table without rows.
+    pub fn new(left: usize, head: Vec<String>) -> Table {
+        Table { left, rows: vec![head] }
     }
 
-    fn text(&self) -> String {
+    /// Its text, with aligned columns.
+    pub fn text(&self) -> String {
         let columns = self.rows[0].len();
         let width =
             |column: usize| self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
@@ -42,7 +45,8 @@ impl Table {
     }
 }
 
-fn percent(part: f64) -> String {
+/// A part of 1 as text.
+pub fn percent(part: f64) -> String {
     format!("{:.1}%", 100.0 * part)
 }
 
@@ -62,23 +66,23 @@ pub fn summary(analysis: &Analysis<'_>) -> String {
     text
 }
 
+/// The columns of the table of kernels.
+const HEAD: [&str; 11] = [
+    "time",
+    "launches",
+    "clocks",
+    "thread clocks",
+    "waiting",
+    "SIMD",
+    "lanes",
+    "spills",
+    "occupancy",
+    "limit",
+    "kernel",
+];
+
 fn kernels(analysis: &Analysis<'_>) -> String {
-    let mut table = Table::new(
-        2,
-        &[
-            "time",
-            "launches",
-            "clocks",
-            "thread clocks",
-            "waiting",
-            "SIMD",
-            "lanes",
-            "spills",
-            "occupancy",
-            "limit",
-            "kernel",
-        ],
-    );
+    let mut table = Table::new(2, HEAD.map(str::to_owned).to_vec());
     for number in analysis.hottest_kernels() {
         let (kernel, cost) = (&analysis.report.kernels[number], &analysis.kernels[number]);
         let occupancy = kernel.occupancy / f64::from(kernel.threads_per_eu.max(1));
