@@ -87,6 +87,24 @@ impl Cost {
     }
 }
 
+/// A count with the name that it has in profilers' files.
+pub struct Event {
+    /// The name.
+    pub name: &'static str,
+    /// The count.
+    pub count: fn(&Cost) -> u64,
+}
+
+/// The events in profilers' files.
+pub const EVENTS: [Event; 6] = [
+    Event { name: "Clocks", count: |cost| cost.clocks },
+    Event { name: "Issue", count: |cost| cost.issue },
+    Event { name: "Wait", count: |cost| cost.wait },
+    Event { name: "Executions", count: |cost| cost.executed },
+    Event { name: "Lanes", count: |cost| cost.lanes },
+    Event { name: "CacheLines", count: |cost| cost.lines },
+];
+
 /// `a / b`, or 0.
 pub fn ratio(a: u64, b: u64) -> f64 {
     if b == 0 { 0.0 } else { a as f64 / b as f64 }

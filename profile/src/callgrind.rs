@@ -7,17 +7,7 @@ use std::fmt::Write;
 
 use gencl_simulator::statistics::report::{Frame, Instruction, Kernel};
 
-use crate::analysis::{Analysis, Cost, kernel_name};
-
-/// The events and their names.
-const EVENTS: [(&str, fn(&Cost) -> u64); 6] = [
-    ("Clocks", |cost| cost.clocks),
-    ("Issue", |cost| cost.issue),
-    ("Wait", |cost| cost.wait),
-    ("Executions", |cost| cost.executed),
-    ("Lanes", |cost| cost.lanes),
-    ("CacheLines", |cost| cost.lines),
-];
+use crate::analysis::{Analysis, Cost, EVENTS, kernel_name};
 
 /// A function: the source that it is in, if that is known, and its name.
 type Function<'a> = (Option<usize>, &'a str);
@@ -91,7 +81,7 @@ pub fn write(analysis: &Analysis<'_>) -> String {
     let mut text = format!(
         "# callgrind format\nversion: 1\ncreator: gencl-profile\ncmd: {}\npositions: instr line\nevents: {}\n",
         analysis.report.program,
-        EVENTS.map(|(name, _)| name).join(" "),
+        EVENTS.map(|event| event.name).join(" "),
     );
     let _ = writeln!(text, "summary: {}\n", numbers(&total));
     for (function, costs) in &functions {
@@ -119,5 +109,5 @@ fn place((address, line): Position) -> String {
 }
 
 fn numbers(cost: &Cost) -> String {
-    EVENTS.map(|(_, event)| event(cost).to_string()).join(" ")
+    EVENTS.map(|event| (event.count)(cost).to_string()).join(" ")
 }

@@ -1,6 +1,6 @@
 //! Compares a profile with an earlier one of the same program, by kernel and line.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use gencl_simulator::statistics::Report;
@@ -98,7 +98,7 @@ fn lines((old, before): (&Analysis<'_>, usize), (new, after): (&Analysis<'_>, us
         }
     }
     let keys = new.lines[after].keys().flatten().copied().chain(earlier.keys().copied());
-    let all: std::collections::BTreeSet<LineKey> = keys.collect();
+    let all: BTreeSet<LineKey> = keys.collect();
     let now = all.into_iter().map(|key| Change {
         name: new.line_name(key),
         text: new.line_text(key).to_owned(),
@@ -120,8 +120,16 @@ fn lines((old, before): (&Analysis<'_>, usize), (new, after): (&Analysis<'_>, us
 struct Moves<'a> {
     old: (&'a Report, &'a Kernel),
     new: (&'a Report, &'a Kernel),
-    /// By old source: the new source, and the new line of each old line, which is counted from 0.
-    sources: BTreeMap<usize, Option<(usize, BTreeMap<usize, usize>)>>,
+    /// By old source; `None` for those that the new program does not have.
+    sources: BTreeMap<usize, Option<MovedSource>>,
+}
+
+/// An old source in the new program.
+struct MovedSource {
+    /// The new source.
+    source: usize,
+    /// The new line of each old one that has not been removed, counted from 0; `None` where the texts are not known.
+    lines: Option<BTreeMap<usize, usize>>,
 }
 
 impl<'a> Moves<'a> {
@@ -133,11 +141,11 @@ impl<'a> Moves<'a> {
     fn line(&mut self, (source, line): LineKey) -> Option<LineKey> {
         let (old, new) = (self.old, self.new);
         let moved = self.sources.entry(source).or_insert_with(|| moves(old, new, source));
-        let (source, lines) = moved.as_ref()?;
-        if lines.is_empty() {
-            return Some((*source, line));
+        let MovedSource { source, lines } = moved.as_ref()?;
+        match lines {
+            None => Some((*source, line)),
+            Some(lines) => Some((*source, *lines.get(&(line as usize - 1))? as u32 + 1)),
         }
-        Some((*source, *lines.get(&(line as usize - 1))? as u32 + 1))
     }
 }
 
@@ -147,13 +155,13 @@ fn moves(
     (old, old_kernel): (&Report, &Kernel),
     (new, new_kernel): (&Report, &Kernel),
     source: usize,
-) -> Option<(usize, BTreeMap<usize, usize>)> {
+) -> Option<MovedSource> {
     let before = &old.sources[source];
     let of_program = before.name == format!("{}.cl", old_kernel.program);
     let name = if of_program { format!("{}.cl", new_kernel.program) } else { before.name.clone() };
-    let now = new.sources.iter().position(|source| source.name == name)?;
-    let (Some(before), Some(after)) = (&before.text, &new.sources[now].text) else {
-        return Some((now, BTreeMap::new()));
+    let source = new.sources.iter().position(|source| source.name == name)?;
+    let (Some(before), Some(after)) = (&before.text, &new.sources[source].text) else {
+        return Some(MovedSource { source, lines: None });
     };
     let (before, after): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let mut moved = BTreeMap::new();
@@ -174,7 +182,7 @@ fn moves(
             DiffTag::Delete | DiffTag::Insert => {}
         }
     }
-    Some((now, moved))
+    Some(MovedSource { source, lines: Some(moved) })
 }
 
 /// Number of words that two lines have in common.

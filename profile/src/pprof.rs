@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use flate2::{Compression, GzBuilder};
 use prost::Message;
 
-use crate::analysis::{Analysis, Cost, kernel_name};
+use crate::analysis::{Analysis, Cost, EVENTS, kernel_name};
 use crate::callgrind::kernel_address;
 
 #[derive(Clone, PartialEq, Message)]
@@ -98,15 +98,8 @@ struct Function {
     filename: i64,
 }
 
-/// The values of a sample: name, unit, and value.
-const VALUES: [(&str, &str, fn(&Cost) -> u64); 6] = [
-    ("clocks", "count", |cost| cost.clocks),
-    ("issue", "count", |cost| cost.issue),
-    ("wait", "count", |cost| cost.wait),
-    ("executions", "count", |cost| cost.executed),
-    ("lanes", "count", |cost| cost.lanes),
-    ("cache_lines", "count", |cost| cost.lines),
-];
+/// The unit of all events.
+const UNIT: &str = "count";
 
 /// The table of strings, of which the first is empty.
 struct Strings {
@@ -141,11 +134,11 @@ fn profile(analysis: &Analysis<'_>) -> Profile {
     let mut strings = Strings { known: HashMap::new(), table: Vec::new() };
     strings.index("");
     let mut profile = Profile {
-        sample_type: VALUES
+        sample_type: EVENTS
             .iter()
-            .map(|(name, unit, _)| ValueType { r#type: strings.index(name), unit: strings.index(unit) })
+            .map(|event| ValueType { r#type: strings.index(event.name), unit: strings.index(UNIT) })
             .collect(),
-        default_sample_type: strings.index(VALUES[0].0),
+        default_sample_type: strings.index(EVENTS[0].name),
         ..Profile::default()
     };
     let mut functions: HashMap<(i64, i64), u64> = HashMap::new();
@@ -188,7 +181,7 @@ fn profile(analysis: &Analysis<'_>) -> Profile {
             let (mapping_id, address) = (number as u64 + 1, start + u64::from(instruction.offset));
             profile.location.push(Location { id, mapping_id, address, line: lines.collect() });
             let cost = Cost::of(instruction);
-            let value = VALUES.iter().map(|(_, _, value)| value(&cost) as i64).collect();
+            let value = EVENTS.iter().map(|event| (event.count)(&cost) as i64).collect();
             profile.sample.push(Sample { location_id: vec![id], value });
         }
     }

@@ -122,7 +122,7 @@ fn pprof_is_compressed_and_reproducible() {
     assert_eq!(bytes, pprof::write(&Analysis::of(&report)).unwrap());
     let mut text = Vec::new();
     GzDecoder::new(&bytes[..]).read_to_end(&mut text).unwrap();
-    for name in ["clocks", "cache_lines", "load", FILE] {
+    for name in ["Clocks", "CacheLines", "load", FILE] {
         assert!(text.windows(name.len()).any(|window| window == name.as_bytes()), "{name}");
     }
 }
