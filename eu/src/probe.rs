@@ -7,8 +7,8 @@ use super::thread::Thread;
 /// Called for everything that a work-group executes, in order. The interpreter is monomorphised for each
 /// implementation, so that [`NoProbe`] has no cost.
 pub trait Probe {
-    /// A work-group begins.
-    fn group(&mut self, threads: u32);
+    /// A work-group begins: its number in each dimension, and how many threads it has.
+    fn group(&mut self, group: [u32; 3], threads: u32);
 
     /// A thread is about to execute the instruction at `thread.ip` for the lanes in `mask`, whose bit 0 is
     /// the instruction's first lane. Called for each attempt to execute a `wait`.
@@ -23,7 +23,7 @@ pub struct NoProbe;
 
 impl Probe for NoProbe {
     #[inline(always)]
-    fn group(&mut self, _: u32) {}
+    fn group(&mut self, _: [u32; 3], _: u32) {}
 
     #[inline(always)]
     fn instruction(&mut self, _: &mut Context<'_>, _: &mut Thread, _: &Op, _: u32) {}

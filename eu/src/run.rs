@@ -160,7 +160,7 @@ pub(super) fn run_group_from<P: Probe>(
     let mut context = Context::new(kernel, launch, memory, local, caches, worker.device, cancel);
     worker.spun = false;
     let count = launch.threads_per_group();
-    probe.group(count);
+    probe.group(group, count);
     let mut total = GroupStatistics::default();
     // Suspended threads are in `threads[..waiting]`; the next one to start uses the element after them.
     let mut waiting = 0;

@@ -12,6 +12,7 @@ use gencl_simulator::statistics::report::{Frame, Kernel, LineInformation, Source
 use sha2::{Digest, Sha256};
 
 use crate::dwarf::{LineTable, Location};
+use crate::trace::{self, Trace};
 
 /// The counts of a process.
 pub const COUNTS: &str = "counts.json";
@@ -43,13 +44,22 @@ fn numbered(folder: &Path, number: impl Fn(&str) -> Option<u32>) -> Vec<PathBuf>
     found.into_iter().map(|(_, path)| path).collect()
 }
 
+/// What the processes of a program have written.
+pub struct Collected {
+    /// The counts of all, with source locations.
+    pub report: Report,
+    /// The trace of each that has one.
+    pub traces: Vec<Trace>,
+}
+
 /// Joins what a program's processes have written to a folder: each a folder with its process id as name, or, for drivers
 /// other than gencl, a file [`COUNTS`] with or without the process id after it.
 ///
 /// # Errors
 /// Files that cannot be read, or no counts at all.
-pub fn collect(folder: &Path) -> Result<Report, String> {
+pub fn collect(folder: &Path) -> Result<Collected, String> {
     let mut joined = Joined::default();
+    let mut traces = Vec::new();
     let foreign = numbered(folder, |name| match name.strip_prefix(COUNTS)? {
         "" => Some(0),
         pid => pid.strip_prefix('.')?.parse().ok(),
@@ -63,6 +73,8 @@ pub fn collect(folder: &Path) -> Result<Report, String> {
     }
     for process in numbered(folder, |name| name.parse().ok()) {
         let counts = process.join(COUNTS);
+        let id = process.file_name().and_then(|name| name.to_str()?.parse().ok());
+        traces.extend(id.map(|id| Trace::read(&process, id)).transpose()?.flatten());
         // A process without launches writes none.
         if counts.exists() {
             let mut report = read_report(&counts)?;
@@ -74,7 +86,9 @@ pub fn collect(folder: &Path) -> Result<Report, String> {
             joined.add(report);
         }
     }
-    joined.finish()
+    let report = joined.finish()?;
+    trace::match_launches(&mut traces, &report);
+    Ok(Collected { report, traces })
 }
 
 /// The report of all processes.

@@ -13,9 +13,11 @@ mod dwarf;
 pub mod flame;
 pub mod html;
 pub mod output;
+mod perfetto;
 pub mod pprof;
 pub mod run;
 pub mod table;
+pub mod trace;
 
 #[cfg(test)]
 mod fixture;

@@ -9,8 +9,10 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use gencl_eu::device::Device;
 use gencl_profile::analysis::Analysis;
+use gencl_profile::collect::Collected;
 use gencl_profile::compare::compare;
 use gencl_profile::run::{Run, exit_code};
+use gencl_profile::trace::Trace;
 use gencl_profile::{collect, devices, output, table};
 use gencl_simulator::statistics::Report;
 
@@ -93,11 +95,16 @@ fn parse_percent(text: &str) -> Result<f64, String> {
 const SLOWER: u8 = 1;
 
 /// Prints a report and writes its files. Returns the exit status.
-fn show(report: &Report, arguments: &OutputArguments, mut to: impl Write) -> Result<u8, String> {
+fn show(
+    report: &Report,
+    traces: &[Trace],
+    arguments: &OutputArguments,
+    mut to: impl Write,
+) -> Result<u8, String> {
     // It may be one of the files that are written.
     let old = arguments.compare.as_deref().map(collect::read_report).transpose()?;
     let analysis = Analysis::of(report);
-    output::write(&analysis, &arguments.output)?;
+    output::write(&analysis, traces, &arguments.output)?;
     // If it is closed, nobody reads it.
     let _ = write!(to, "{}\n{}\n", table::summary(&analysis), written(&arguments.output));
     let Some(old) = old else { return Ok(0) };
@@ -119,22 +126,24 @@ fn written(folder: &Path) -> String {
 
 fn run(arguments: Arguments) -> Result<u8, String> {
     if let Some(Show::Show { file, output }) = arguments.command {
-        return show(&collect::read_report(&file)?, &output, io::stdout());
+        return show(&collect::read_report(&file)?, &[], &output, io::stdout());
     }
     let RunArguments { device, on, driver, program } = &arguments.run;
     let run = Run { command: program, device: device.as_deref(), driver: driver.as_deref() };
     if on.is_empty() {
-        let (status, report) = run.profile()?;
+        let (status, collected) = run.profile()?;
         // Standard output is the program's.
-        let shown = report.and_then(|report| show(&report, &arguments.output, io::stderr()));
+        let shown = collected.and_then(|collected| {
+            show(&collected.report, &collected.traces, &arguments.output, io::stderr())
+        });
         return ended(status, shown);
     }
     let mut reports = Vec::new();
     for name in on {
-        let (status, report) = Run { device: Some(name), ..run }.profile()?;
+        let (status, collected) = Run { device: Some(name), ..run }.profile()?;
         let folder = arguments.output.output.join(name);
-        let written = report.and_then(|report| {
-            output::write(&Analysis::of(&report), &folder)?;
+        let written = collected.and_then(|Collected { report, traces }| {
+            output::write(&Analysis::of(&report), &traces, &folder)?;
             reports.push(report);
             Ok(0)
         });

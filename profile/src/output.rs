@@ -4,13 +4,15 @@ use std::fs;
 use std::path::Path;
 
 use crate::analysis::Analysis;
-use crate::{callgrind, flame, html, pprof};
+use crate::trace::Trace;
+use crate::{callgrind, flame, html, perfetto, pprof};
 
-/// Writes all files of a profile to a folder, and the sources beside them, where tools look for them.
+/// Writes all files of a profile to a folder, and the sources beside them, where tools look for them. Without traces of
+/// processes there is no Perfetto trace.
 ///
 /// # Errors
 /// Files that cannot be written.
-pub fn write(analysis: &Analysis<'_>, folder: &Path) -> Result<(), String> {
+pub fn write(analysis: &Analysis<'_>, traces: &[Trace], folder: &Path) -> Result<(), String> {
     let file = |name: &str, bytes: &[u8]| {
         let path = folder.join(name);
         fs::write(&path, bytes).map_err(|error| format!("{}: {error}", path.display()))
@@ -22,6 +24,9 @@ pub fn write(analysis: &Analysis<'_>, folder: &Path) -> Result<(), String> {
     file("callgrind.out", callgrind::write(analysis).as_bytes())?;
     file("folded.txt", flame::folded(analysis).as_bytes())?;
     file("profile.pb.gz", &pprof::write(analysis).map_err(|error| error.to_string())?)?;
+    if !traces.is_empty() {
+        file("trace.perfetto-trace", &perfetto::write(analysis.report, traces))?;
+    }
     for source in &analysis.report.sources {
         // Only names that the join has made are those of files in this folder.
         if let Some(text) = source.text.as_ref().filter(|_| !source.name.contains('/')) {

@@ -5,9 +5,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-use gencl_simulator::statistics::Report;
-
-use crate::collect::{self, COUNTS};
+use crate::collect::{self, COUNTS, Collected};
 
 /// The variable with gencl's debug options.
 const DEBUG: &str = "GENCL_DEBUG";
@@ -30,7 +28,7 @@ impl Run<'_> {
     ///
     /// # Errors
     /// A program that cannot be started. There may be no profile of one that was run.
-    pub fn profile(self) -> Result<(ExitStatus, Result<Report, String>), String> {
+    pub fn profile(self) -> Result<(ExitStatus, Result<Collected, String>), String> {
         let folder = tempfile::Builder::new().prefix("gencl-profile-").tempdir();
         let folder = folder.map_err(|error| format!("a temporary folder: {error}"))?;
         let mut command = match self.driver {

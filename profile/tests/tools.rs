@@ -13,7 +13,7 @@ use gencl_testing::harness::{self, Outcome};
 
 fn written(report: &Report) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    output::write(&Analysis::of(report), folder.path()).unwrap();
+    output::write(&Analysis::of(report), &[], folder.path()).unwrap();
     folder
 }
 

@@ -20,6 +20,7 @@ use super::thread::Thread;
 use dependencies::Dependencies;
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use timeline::{Issue, Ready, Timeline, Wait};
 
 /// Counts of one instruction of a kernel, over all threads.
@@ -124,6 +125,44 @@ pub struct Profile {
     pub longest: u64,
     /// Cache lines that were accessed: GPU addresses / 64.
     pub lines: FxHashSet<u64>,
+    /// The clocks of each thread alone on its EU, for the first work-groups.
+    pub first_threads: FirstThreads,
+}
+
+/// The clocks of threads, of the first work-groups in the order of dispatch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FirstThreads {
+    /// By the numbers of the work-group, the highest dimension first.
+    groups: BTreeMap<[u32; 3], Vec<u32>>,
+    threads: usize,
+}
+
+impl FirstThreads {
+    /// Number of threads, unless a single work-group has more.
+    const LIMIT: usize = 2048;
+
+    /// Adds a work-group, and removes the last ones beyond the limit: the order in which groups are added does
+    /// not matter.
+    fn add(&mut self, group: [u32; 3], clocks: Vec<u32>) {
+        let is_later = self.groups.last_key_value().is_some_and(|(last, _)| group > *last);
+        if self.threads >= Self::LIMIT && is_later {
+            return;
+        }
+        self.threads += clocks.len();
+        self.groups.insert(group, clocks);
+        while self.threads > Self::LIMIT && self.groups.len() > 1 {
+            self.threads -= self.groups.pop_last().map_or(0, |(_, clocks)| clocks.len());
+        }
+    }
+
+    fn merge(&mut self, other: FirstThreads) {
+        other.groups.into_iter().for_each(|(group, clocks)| self.add(group, clocks));
+    }
+
+    /// The clocks, in the order of dispatch.
+    pub fn clocks(&self) -> impl Iterator<Item = u32> + '_ {
+        self.groups.values().flatten().copied()
+    }
 }
 
 impl Profile {
@@ -165,6 +204,7 @@ impl Profile {
         self.latency += other.latency;
         self.longest = self.longest.max(other.longest);
         self.lines.extend(other.lines);
+        self.first_threads.merge(other.first_threads);
     }
 
     /// Sums of each count over all instructions.
@@ -181,7 +221,9 @@ pub struct Recorder {
     profile: Profile,
     /// That of the current message.
     footprint: Footprint,
-    /// The timelines of the current group's threads, by number.
+    /// The number of the current group.
+    group: [u32; 3],
+    /// The timelines of its threads, by number.
     timelines: Vec<Timeline>,
     /// Cache lines that the current group has accessed.
     of_group: FxHashSet<u64>,
@@ -200,6 +242,7 @@ impl Recorder {
             profile: Profile::new(dependencies.len()),
             dependencies,
             footprint: Footprint::default(),
+            group: [0; 3],
             timelines: Vec::new(),
             of_group: FxHashSet::default(),
             arrival: 0,
@@ -209,10 +252,16 @@ impl Recorder {
 
     /// Ends the current group.
     fn end_group(&mut self) {
-        for timeline in self.timelines.drain(..) {
+        if self.timelines.is_empty() {
+            return;
+        }
+        for timeline in &self.timelines {
             self.profile.latency += timeline.clock();
             self.profile.longest = self.profile.longest.max(timeline.clock());
         }
+        let clocks = self.timelines.drain(..).map(|timeline| timeline.clock() as u32);
+        let [x, y, z] = self.group;
+        self.profile.first_threads.add([z, y, x], clocks.collect());
         self.of_group.clear();
         (self.arrival, self.release) = (0, 0);
     }
@@ -251,8 +300,9 @@ impl Recorder {
 }
 
 impl Probe for Recorder {
-    fn group(&mut self, threads: u32) {
+    fn group(&mut self, group: [u32; 3], threads: u32) {
         self.end_group();
+        self.group = group;
         self.profile.groups += 1;
         self.profile.threads += u64::from(threads);
         self.timelines.resize_with(threads as usize, Timeline::default);

@@ -25,7 +25,12 @@ struct Collected {
     device: String,
     kernels: Vec<Kernel>,
     launches: Vec<report::Launch>,
+    /// Number of [`report::Launch::threads`] of all launches.
+    threads: usize,
 }
+
+/// Number of [`report::Launch::threads`] that are kept.
+const MAX_THREADS: usize = 100_000;
 
 /// A kernel with the sums over its launches.
 #[derive(Debug)]
@@ -193,6 +198,11 @@ impl Collector {
             collected.kernels.push(Kernel::new(hash, launch, kernel));
         }
         collected.kernels[index].add(profile, device, full, cycles);
+        let mut threads: Vec<u32> = profile.first_threads.clocks().collect();
+        if collected.threads + threads.len() > MAX_THREADS {
+            threads.clear();
+        }
+        collected.threads += threads.len();
         collected.launches.push(report::Launch {
             kernel: index,
             groups: launch.groups(),
@@ -200,6 +210,7 @@ impl Collector {
             executed: profile.total().executions,
             cycles,
             limit: limit.name().to_owned(),
+            threads,
         });
     }
 

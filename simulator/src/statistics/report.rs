@@ -263,4 +263,8 @@ pub struct Launch {
     pub cycles: u64,
     /// Name of the bound that limits them.
     pub limit: String,
+    /// Clocks that threads would take alone on their EUs, of the first work-groups in the order of dispatch;
+    /// empty for later launches.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub threads: Vec<u32>,
 }
