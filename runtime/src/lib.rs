@@ -16,6 +16,7 @@ mod memory;
 mod nd_range;
 mod platform;
 mod printf;
+mod profile;
 mod program;
 mod queue;
 mod sampler;

@@ -1,4 +1,4 @@
-//! Shows the statistics that `gencl-sim --stats` or `GENCL_DEBUG=profile=FILE` wrote.
+//! Shows the statistics that `gencl-sim --stats` or `GENCL_DEBUG=profile=FOLDER` wrote.
 
 use std::collections::BTreeSet;
 use std::fs::File;
