@@ -37,7 +37,7 @@ test-dependencies:
 	@scripts/install-dependencies --tests
 
 build: dependencies
-	$(CARGO) build --release -p gencl -p gencl-compiler -p gencl-render-node
+	$(CARGO) build --release -p gencl -p gencl-compiler -p gencl-render-node -p gencl-profile
 
 $(RELEASE)/mandelbrot: examples/mandelbrot.c | dependencies
 	@mkdir -p $(@D)
@@ -106,6 +106,8 @@ install: build
 	install -m 755 $(RELEASE)/libgencl_render_node.so '$(DESTDIR)$(PREFIX)/lib/gencl/libgencl_render_node.so'
 	install -m 755 $(RELEASE)/gencl-sim '$(DESTDIR)$(PREFIX)/lib/gencl/gencl-sim'
 	ln -sf ../lib/gencl/gencl-sim '$(DESTDIR)$(PREFIX)/bin/gencl-sim'
+	install -m 755 $(RELEASE)/gencl-profile '$(DESTDIR)$(PREFIX)/lib/gencl/gencl-profile'
+	ln -sf ../lib/gencl/gencl-profile '$(DESTDIR)$(PREFIX)/bin/gencl-profile'
 	echo '$(PREFIX)/lib/gencl/libgencl.so' > '$(DESTDIR)/etc/OpenCL/vendors/gencl.icd'
 
 clean:

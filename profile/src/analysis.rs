@@ -196,6 +196,8 @@ pub struct Analysis<'a> {
     pub report: &'a Report,
     /// The kernels' parts of the time of all launches, 0 to 1.
     pub shares: Vec<f64>,
+    /// What limits the launches of each kernel, as they were. [`Kernel::limit`] is that of larger launches.
+    pub limits: Vec<&'a str>,
     /// Sums over the instructions of each kernel.
     pub kernels: Vec<Cost>,
     /// The lines of each kernel, and of all.
@@ -212,16 +214,19 @@ pub fn kernel_name(kernel: &Kernel) -> &str {
     if kernel.name.is_empty() { &kernel.hash } else { &kernel.name }
 }
 
-/// The location that an instruction's counts are shown at: that of the innermost function with a source text, as the lines of
-/// built-in functions are not the user's; else that of the innermost function.
+/// The location that an instruction's counts are shown at: that in the innermost inlined function.
 pub fn shown_frame<'a>(report: &'a Report, instruction: &Instruction) -> Option<&'a Frame> {
-    let located = |with_text: bool| {
-        let frames = instruction.frames.iter().map(|frame| &report.frames[*frame]);
-        frames
-            .into_iter()
-            .find(|frame| frame.line > 0 && (!with_text || report.sources[frame.source].text.is_some()))
-    };
-    located(true).or_else(|| located(false))
+    let frames = instruction.frames.iter().map(|frame| &report.frames[*frame]);
+    frames.into_iter().find(|frame| frame.line > 0)
+}
+
+/// The limit that most of the time of a kernel's launches has.
+fn limit(report: &Report, kernel: usize) -> &str {
+    let mut clocks: BTreeMap<&str, u64> = BTreeMap::new();
+    for launch in report.launches.iter().filter(|launch| launch.kernel == kernel) {
+        *clocks.entry(&launch.limit).or_default() += launch.cycles;
+    }
+    clocks.into_iter().max_by_key(|(_, clocks)| *clocks).map_or("", |(limit, _)| limit)
 }
 
 fn key(frame: &Frame) -> LineKey {
@@ -233,8 +238,14 @@ impl<'a> Analysis<'a> {
     pub fn of(report: &'a Report) -> Analysis<'a> {
         let cycles: u64 = report.kernels.iter().map(|kernel| kernel.cycles).sum();
         let shares: Vec<f64> = report.kernels.iter().map(|kernel| ratio(kernel.cycles, cycles)).collect();
-        let mut analysis =
-            Analysis { report, shares, kernels: Vec::new(), lines: Vec::new(), all_lines: BTreeMap::new() };
+        let mut analysis = Analysis {
+            report,
+            shares,
+            limits: (0..report.kernels.len()).map(|number| limit(report, number)).collect(),
+            kernels: Vec::new(),
+            lines: Vec::new(),
+            all_lines: BTreeMap::new(),
+        };
         for number in 0..report.kernels.len() {
             analysis.add(number);
         }

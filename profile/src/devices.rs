@@ -28,7 +28,7 @@ fn kernels(devices: &[Analysis<'_>]) -> String {
                 kernel.cycles.to_string(),
                 percent(analysis.shares[number]),
                 kernel.simd_width.to_string(),
-                kernel.limit.clone(),
+                analysis.limits[number].to_owned(),
             ];
             insert(&mut rows, kernel_name(kernel).to_owned(), device, devices.len(), cells);
         }

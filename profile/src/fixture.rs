@@ -64,7 +64,7 @@ pub fn report() -> Report {
         launches: 2,
         threads: 10,
         cycles: 900,
-        limit: "latency".to_owned(),
+        limit: "memory".to_owned(),
         occupancy: 3.5,
         threads_per_eu: 7,
         spill_bytes: 64,
@@ -90,13 +90,14 @@ pub fn report() -> Report {
         instructions: vec![instruction(0, "mov(8)", &[], counter(50, 400, 100))],
         ..Kernel::default()
     };
-    let launch = |kernel| Launch { kernel, ..Launch::default() };
+    let launch =
+        |kernel, limit: &str, cycles| Launch { kernel, limit: limit.to_owned(), cycles, ..Launch::default() };
     Report {
         version: VERSION,
         device: "skl".to_owned(),
         program: "app".to_owned(),
         kernels: vec![sum, other],
-        launches: vec![launch(0), launch(0), launch(1)],
+        launches: vec![launch(0, "latency", 500), launch(0, "pipes", 400), launch(1, "pipes", 100)],
         sources: vec![Source { name: FILE.to_owned(), text: Some(TEXT.to_owned()) }],
         frames,
     }

@@ -124,7 +124,7 @@ fn kernel<'a>(analysis: &Analysis<'a>, number: usize) -> KernelData<'a> {
         share: analysis.shares[number],
         launches: kernel.launches,
         cycles: kernel.cycles,
-        limit: &kernel.limit,
+        limit: analysis.limits[number],
         simd_width: kernel.simd_width,
         cost: analysis.kernels[number],
         stalls,

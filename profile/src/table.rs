@@ -96,7 +96,7 @@ fn kernels(analysis: &Analysis<'_>) -> String {
             percent(cost.enabled()),
             kernel.spill_bytes.to_string(),
             if kernel.threads_per_eu == 0 { "-".to_owned() } else { percent(occupancy) },
-            kernel.limit.clone(),
+            analysis.limits[number].to_owned(),
             kernel_name(kernel).to_owned(),
         ]);
     }
