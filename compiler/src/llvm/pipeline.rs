@@ -23,9 +23,12 @@ pub struct Step {
 /// Removes unused functions before any optimisation: large programs have many.
 pub const REDUCE: Step = Step { name: "llvm-reduce", passes: "globaldce" };
 
-/// Inlines all calls, after simplifying the functions.
-pub const INLINE: Step =
-    Step { name: "llvm-inline", passes: "function(sroa,early-cse,simplifycfg),always-inline,globaldce" };
+/// Inlines all calls, after simplifying the functions. Tail recursion becomes loops: OpenCL C has no recursion,
+/// but other drivers accept what their optimiser removes.
+pub const INLINE: Step = Step {
+    name: "llvm-inline",
+    passes: "function(sroa,early-cse,simplifycfg,tailcallelim),always-inline,globaldce",
+};
 
 unsafe extern "C" {
     /// In `passes.cpp`.

@@ -12,34 +12,36 @@ use opencl_sys::{
 
 const SOURCE: &str = include_str!("../../../kernels/bench_images.cl");
 
-/// Texels of a row and of a column.
-const SIDE: usize = 1024;
+/// Texels of a row and of a column, if the command line does not say another number.
+pub const SIDE: usize = 1024;
 /// Texels of a volume in each direction.
 const VOLUME: usize = 64;
 
-/// Measures all kernels with `time`, which is given names, arguments and launches.
+/// Measures all kernels with `time`, which is given names, arguments and launches, on images with `side` texels
+/// in each direction, a multiple of 16.
 pub fn measure(
     gpu: &Gpu,
+    side: usize,
     time: impl Fn(&str, &Program, &str, &[Arg<'_>], &Launch) -> Result<(), String>,
 ) -> Result<(), String> {
     let program = gpu.build_unchecked(SOURCE, "")?;
     let number = |value: i32| value.to_ne_bytes();
     let float = |value: f32| value.to_ne_bytes();
-    let launch = Launch { global: vec![SIDE, SIDE], local: vec![16, 16], ..Launch::default() };
+    let launch = Launch { global: vec![side, side], local: vec![16, 16], ..Launch::default() };
     let time =
         |name: &str, kernel: &str, arguments: &[Arg<'_>]| time(name, &program, kernel, arguments, &launch);
-    let bytes = Image::new(CL_UNORM_INT8, [SIDE, SIDE, 1])?;
-    let out = Image::new(CL_UNORM_INT8, [SIDE, SIDE, 1])?;
+    let bytes = Image::new(CL_UNORM_INT8, [side, side, 1])?;
+    let out = Image::new(CL_UNORM_INT8, [side, side, 1])?;
     let [from, to] = [bytes.arg(), out.arg()];
     time("boxblur", "boxblur", &[from, to, Arg::Bytes(&number(2))])?;
-    let half = Image::new(CL_UNORM_INT8, [SIDE / 2, SIDE / 2, 1])?;
+    let half = Image::new(CL_UNORM_INT8, [side / 2, side / 2, 1])?;
     time("resize", "resize", &[half.arg(), out.arg()])?;
     let (sine, cosine) = (float(0.5), float(0.866));
     let turned = [bytes.arg(), out.arg(), Arg::Bytes(&sine), Arg::Bytes(&cosine)];
     time("rotate", "rotate_image", &turned)?;
     let volume = Image::new(CL_UNORM_INT8, [VOLUME; 3])?;
     time("slice", "slice", &[volume.arg(), out.arg(), Arg::Bytes(&float(0.3))])?;
-    let (floats, sums) = (Image::new(CL_FLOAT, [SIDE, SIDE, 1])?, Image::new(CL_FLOAT, [SIDE, SIDE, 1])?);
+    let (floats, sums) = (Image::new(CL_FLOAT, [side, side, 1])?, Image::new(CL_FLOAT, [side, side, 1])?);
     let rows = [floats.arg(), sums.arg(), Arg::Bytes(&number(1)), Arg::Bytes(&number(0))];
     time("gauss_rows", "gauss", &rows)?;
     let columns = [sums.arg(), floats.arg(), Arg::Bytes(&number(0)), Arg::Bytes(&number(1))];

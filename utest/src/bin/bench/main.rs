@@ -90,7 +90,10 @@ fn main() -> Result<(), String> {
         Some("--measure") => return measure(),
         Some("--build") => return measure_build().map(drop),
         Some("--large") => return measure_large(),
-        Some("--images") => return images::measure(Gpu::get()?, time),
+        Some("--images") => {
+            let side = std::env::args().nth(2).and_then(|side| side.parse().ok());
+            return images::measure(Gpu::get()?, side.unwrap_or(images::SIDE), time);
+        }
         _ => {}
     }
     let mut samples: BTreeMap<(&str, String), Vec<f64>> = BTreeMap::new();
