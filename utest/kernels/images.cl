@@ -23,7 +23,14 @@
 #define ID ((int4)(get_global_id(0), get_global_id(1), get_global_id(2), 0))
 #define INDEX ((get_global_id(2) * get_global_size(1) + get_global_id(1)) * get_global_size(0) + get_global_id(0))
 
+// Accesses at coordinates of a list: `load`, `store`, `exchange`, `sample`, and `fetch` with a sampler and integers.
 #define ACCESSES(NAME, TEXEL) \
+    kernel void load_##NAME(read_only IMAGE image, global const int4 *at, global TEXEL *out) { \
+        out[get_global_id(0)] = WIDE(read_image##NAME(image, AT(at[get_global_id(0)]))); \
+    } \
+    kernel void store_##NAME(write_only IMAGE image, global const int4 *at, global const TEXEL *in) { \
+        write_image##NAME(image, AT(at[get_global_id(0)]), NARROW(in[get_global_id(0)])); \
+    } \
     kernel void write_##NAME(write_only IMAGE image, global const TEXEL *in) { \
         write_image##NAME(image, AT(ID), NARROW(in[INDEX])); \
     } \
@@ -40,6 +47,10 @@
 
 #ifdef READ_WRITE
 #define UPDATE(NAME, TEXEL) \
+    kernel void exchange_##NAME(read_write IMAGE image, global const int4 *at, global const TEXEL *in, global TEXEL *out) { \
+        out[get_global_id(0)] = WIDE(read_image##NAME(image, AT(at[get_global_id(0)]))); \
+        write_image##NAME(image, AT(at[get_global_id(0)]), NARROW(in[get_global_id(0)])); \
+    } \
     kernel void update_##NAME(read_write IMAGE image, global const TEXEL *in, global TEXEL *before, global TEXEL *after) { \
         before[INDEX] = WIDE(read_image##NAME(image, AT(ID))); \
         write_image##NAME(image, AT(ID), NARROW(in[INDEX])); \

@@ -1,16 +1,20 @@
 """Kernels that read, sample and write images, against numpy: the OpenCL specification's own formulas.
 
     export OCL_ICD_VENDORS=/etc/OpenCL/vendors/intel.icd
-    target/release/gencl-sim --strict -- python3 utest/python/image_kernels.py [PART-OF-NAME]
+    target/release/gencl-sim --strict -- python3 utest/python/image_kernels.py [PART-OF-NAME] [--save FILE] [--compare FILE]
 
 For drivers with images: this tests the simulated sampler and data port more than them. All kinds of images, all formats
 that the driver has, all address modes, filters and kinds of coordinates. The last line counts as that of `cargo test` does.
+--save FILE: keeps what kernels returned and wrote. --compare FILE: compares it with what another driver did: equal, but
+for the weights of linear filters. What only one of the drivers offers is counted.
 Sections: OpenCL C specification 8.2 (address modes and filters), 8.3 (conversions).
 """
 
+import argparse
 import itertools
 import sys
 import traceback
+import zlib
 
 import numpy as np
 import pyopencl as cl
@@ -19,7 +23,6 @@ platform = cl.get_platforms()[0]
 device = platform.get_devices()[0]
 context = cl.Context([device])
 queue = cl.CommandQueue(context)
-random = np.random.default_rng(1)
 
 ORDER, TYPE, KIND = cl.channel_order, cl.channel_type, cl.mem_object_type
 ADDRESSING, FILTER = cl.addressing_mode, cl.filter_mode
@@ -98,9 +101,14 @@ class Format:
 
 
 def formats(kind, flags):
-    """The driver's formats for a kind of images, those that are known here."""
-    given = cl.get_supported_image_formats(context, flags, kind.mem_type)
-    return [Format(f) for f in given if f.channel_order in ORDERS and f.channel_data_type in TYPES]
+    """The driver's formats for a kind of images, those that are known here. Each begins random numbers of its own, which
+    are the same with all drivers, whatever other formats they have."""
+    global random
+    for given in cl.get_supported_image_formats(context, flags, kind.mem_type):
+        if given.channel_order in ORDERS and given.channel_data_type in TYPES:
+            format_ = Format(given)
+            random = np.random.default_rng(zlib.crc32(f"{outputs.test} {format_}".encode()))
+            yield format_
 
 
 # ---- Kinds of images
@@ -277,6 +285,43 @@ def sampled(kind, format_, texels, sides, sampler, coordinates):
 
 # ---- Comparing
 
+class Outputs:
+    """What kernels returned and wrote, by case, to be kept, and compared with that of another driver."""
+
+    def __init__(self, others):
+        self.test, self.own, self.others = "", {}, others
+        self.compared = self.equal = self.within = 0
+        self.texts = []
+
+    def add(self, label, got, tolerance):
+        """Keeps an output of the test that runs; with a tolerance for each number if it comes from a linear filter."""
+        case = f"{self.test}: {label}"
+        self.own[case] = got
+        if case not in self.others:
+            return
+        other = self.others[case]
+        equal = (got == other) | (np.isnan(got) & np.isnan(other) if got.dtype.kind == "f" else False)
+        near = equal
+        if got.dtype.kind == "f":
+            with np.errstate(invalid="ignore", over="ignore"):
+                near = equal | (np.abs(got.astype(np.float64) - other) <= tolerance)
+        equal, near = equal.all(axis=-1), near.all(axis=-1)
+        self.compared, self.equal, self.within = self.compared + len(got), self.equal + equal.sum(), self.within + near.sum()
+        if not near.all():
+            first = int(np.flatnonzero(~near)[0])
+            self.texts.append(f"{case}: {(~near).sum()} of {len(got)}; number {first} is {got[first]}, there {other[first]}")
+
+    def report(self):
+        """Prints what came of the comparison; whether all that both have agrees."""
+        for text in self.texts:
+            print(text)
+        both = len(self.own.keys() & self.others.keys())
+        print(f"{both} cases on both drivers, {len(self.own) - both} only here, {len(self.others) - both} only there: "
+              f"of {self.compared} texels {self.equal} are equal, {self.within - self.equal} within the weights of linear filters, "
+              f"{self.compared - self.within} differ")
+        return not self.texts
+
+
 class Differences:
     """Collects what differs, by format, so that one fault does not hide the others."""
 
@@ -285,6 +330,7 @@ class Differences:
 
     def compare(self, label, got, expected, tolerance=0.0, places=None):
         self.compared += len(got)
+        outputs.add(label, got, tolerance)
         if got.dtype.kind == "f":
             exact = expected.astype(got.dtype)
             # Floats from normalized channels are within 1.5 ulp (8.3.1.1).
@@ -472,11 +518,11 @@ def change(kind):
 
 def main():
     print(platform.name, "/", device.name)
-    part = sys.argv[1] if len(sys.argv) > 1 else ""
     passed = failed = ignored = texels = 0
     for name, run_test in TESTS:
-        if part not in name:
+        if arguments.part not in name:
             continue
+        outputs.test = name
         try:
             compared = run_test()
         except Exception as error:
@@ -494,9 +540,20 @@ def main():
             passed, texels = passed + 1, texels + compared
             print(f"test {name} ... ok", flush=True)
     print(f"{texels} texels are right")
+    if arguments.save:
+        np.savez_compressed(arguments.save, **outputs.own)
+    if arguments.compare:
+        agreed = outputs.report()
+        passed, failed = passed + agreed, failed + (not agreed)
     result = "FAILED" if failed else "ok"
     print(f"\ntest result: {result}. {passed} passed; {failed} failed; {ignored} ignored")
     return failed != 0
 
 
+parser = argparse.ArgumentParser()
+parser.add_argument("part", nargs="?", default="")
+parser.add_argument("--save")
+parser.add_argument("--compare")
+arguments = parser.parse_args()
+outputs = Outputs(dict(np.load(arguments.compare)) if arguments.compare else {})
 sys.exit(main())

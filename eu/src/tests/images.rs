@@ -3,7 +3,8 @@
 //! Messages are performed channel by channel when the surface is not in one buffer. So random messages are executed
 //! with the same memory as one buffer, and as buffers of one page each.
 
-use gencl_isa::parse_program;
+use gencl_isa::message::{Message, Operation, SlotGroup};
+use gencl_isa::{SharedFunction, parse_program};
 use gencl_testing::Random;
 
 use super::super::Kernel;
@@ -22,7 +23,7 @@ const PAGES: u64 = 16;
 const TEXELS: usize = 0xe000;
 
 /// Number of random states, and of messages that use each.
-const STATES: usize = 2500;
+const STATES: usize = 3200;
 const MESSAGES: usize = 4;
 
 /// First register of payload and response.
@@ -30,41 +31,68 @@ const HEADER: usize = 19 * 32;
 const PAYLOAD: usize = 20 * 32;
 const RESPONSE: usize = 40 * 32;
 
+/// What messages are like on a device.
+struct Target {
+    name: &'static str,
+    /// Messages to the sampler that not all devices have.
+    own: &'static [Kind],
+    /// Typed messages have a header.
+    typed_header: bool,
+    /// The sampler returns values of 16 bits, too.
+    halves: bool,
+    /// The sampler selects channels.
+    selects: bool,
+    /// The border colour of integers is in memory of its own.
+    integer_border: bool,
+}
+
+const LD_LEVEL_SECOND: &[Kind] = &[sampler(7, "ulvr", false)];
+const LEVEL_ZERO: &[Kind] = &[sampler(24, "uvr", true), sampler(26, "uvr", false), sampler(7, "uvlr", false)];
+
+const IVY_BRIDGE: Target = Target {
+    name: "ivb",
+    own: LD_LEVEL_SECOND,
+    typed_header: true,
+    halves: false,
+    selects: false,
+    integer_border: false,
+};
+const TARGETS: &[Target] = &[
+    IVY_BRIDGE,
+    Target { name: "hsw", selects: true, integer_border: true, ..IVY_BRIDGE },
+    Target { name: "bdw", selects: true, halves: true, ..IVY_BRIDGE },
+    Target { name: "skl", own: LEVEL_ZERO, typed_header: false, halves: true, selects: true, ..IVY_BRIDGE },
+];
+
 /// A message: its type, and which of its parameters are floats.
+#[derive(Clone, Copy)]
 struct Kind {
     /// Type of messages to the sampler; those to the data port have none.
-    number: Option<u32>,
+    number: Option<u8>,
     write: bool,
     /// Letters of the parameters: U, V, R, level.
     parameters: &'static str,
     filtered: bool,
 }
 
-const fn sampler(number: u32, parameters: &'static str, filtered: bool) -> Kind {
+const fn sampler(number: u8, parameters: &'static str, filtered: bool) -> Kind {
     Kind { number: Some(number), write: false, parameters, filtered }
 }
 
 const READ: Kind = Kind { number: None, write: false, parameters: "uvrl", filtered: false };
 const WRITE: Kind = Kind { number: None, write: true, parameters: "uvrl", filtered: false };
-
-/// The messages of a device.
-fn kinds(device: &str) -> Vec<Kind> {
-    let common = [sampler(0, "uvr", true), sampler(1, "luvr", true), sampler(2, "luvr", true), READ, WRITE];
-    let own = match device {
-        "skl" => vec![sampler(24, "uvr", true), sampler(26, "uvr", false), sampler(7, "uvlr", false)],
-        _ => vec![sampler(7, "ulvr", false)],
-    };
-    common.into_iter().chain(own).collect()
-}
+/// The messages of all devices.
+const COMMON: [Kind; 5] =
+    [sampler(0, "uvr", true), sampler(1, "luvr", true), sampler(2, "luvr", true), READ, WRITE];
 
 /// A surface of a script, and its size.
-fn surface(random: &mut Random, kind: &Kind) -> (String, [u32; 3]) {
+fn surface(random: &mut Random, target: &Target, device: &Device, kind: &Kind) -> (String, [u32; 3]) {
     let format = loop {
         let format = &FORMATS[random.below(FORMATS.len())];
         let integer = format.is_integer();
         let fits = match kind.number {
             None if kind.write => format.typed_write,
-            None => format.typed_read != gencl_isa::Generations::NONE,
+            None => format.typed_read.has(device.generation),
             Some(_) => true,
         };
         if fits && !(integer && kind.filtered && random.one_in(2)) {
@@ -92,9 +120,10 @@ fn surface(random: &mut Random, kind: &Kind) -> (String, [u32; 3]) {
     let levels = if random.one_in(8) { " levels 3" } else { "" };
     let qpitch = if shape == "1D" { width } else { height }.next_multiple_of(4)
         * if levels.is_empty() { 1 } else { 2 };
-    let select = random.pick(&["rgba", "rgba", "rgba", "bgr1", "0rg1"]);
+    let select = if target.selects { random.pick(&["rgba", "rgba", "rgba", "bgr1", "0rg1"]) } else { "rgba" };
+    let integers = if target.integer_border && format.is_integer() { " integers" } else { "" };
     let text = format!(
-        "1: {shape} {} {width}x{height}x{slices} at {base:x} pitch {pitch} qpitch {qpitch} select {select}{tiling}{array}{levels}",
+        "1: {shape} {} {width}x{height}x{slices} at {base:x} pitch {pitch} qpitch {qpitch} select {select}{tiling}{array}{levels}{integers}",
         format.name
     );
     (text, [width, height, slices])
@@ -102,14 +131,16 @@ fn surface(random: &mut Random, kind: &Kind) -> (String, [u32; 3]) {
 
 fn sampler_state(random: &mut Random) -> String {
     let colour: Vec<String> = (0..4).map(|_| format!("{:x}", random.float(-2.0, 2.0).to_bits())).collect();
+    let integers: Vec<String> = (0..4).map(|_| format!("{:x}", random.next_u32())).collect();
     format!(
-        "2: {} {}{}{}{} border_colour {}",
+        "2: {} {}{}{}{} border_colour {} integer_border {}",
         random.pick(&["nearest", "linear", "linear"]),
         random.pick(&["wrap", "mirror", "clamp", "border", "once", "half"]),
         random.pick(&["", " texels"]),
         random.pick(&["", " rounded"]),
         random.pick(&["", "", " mip nearest", " mip linear"]),
         if random.one_in(8) { "7f800000 ff800000 7fc00000 0".into() } else { colour.join(" ") },
+        integers.join(" "),
     )
 }
 
@@ -136,29 +167,35 @@ fn coordinate(random: &mut Random, filtered: bool, size: u32) -> u32 {
     (texels / size as f32 * unit).to_bits()
 }
 
-fn code(random: &mut Random, device: &Device, kind: &Kind, simd: u32) -> Kernel {
+fn code(random: &mut Random, target: &Target, device: &Device, kind: &Kind, simd: u32) -> Kernel {
     let per = simd * 4 / 32;
     let count = kind.parameters.len() as u32;
-    let header = random.one_in(4);
+    let header = kind.number.is_none() && target.typed_header || random.one_in(4);
     let first = if header { HEADER } else { PAYLOAD } / 32;
-    let (half, target, control) = match kind.number {
+    let half = target.halves && kind.number.is_some() && random.one_in(6);
+    let operation = match kind.number {
         Some(number) => {
-            let half = random.one_in(6);
-            (half, "sampler", number << 12 | (simd / 8) << 17 | u32::from(half) << 30 | 2 << 8)
+            Operation::Sampler { surface: 1, sampler: 2, kind: number, mode: (simd / 8) as u8, half }
         }
-        None => (false, "dp data 1", if kind.write { 0xd } else { 5 } << 14 | 1 << 12),
+        None => Operation::Typed { write: kind.write, surface: 1, slots: SlotGroup::Low, channels: 0xf },
     };
-    let length = (count + if kind.write { 4 } else { 0 }) * per + u32::from(header);
+    let payload = ((count + if kind.write { 4 } else { 0 }) * per + u32::from(header)) as u8;
     let response = match kind {
         _ if kind.write => 0,
         _ if half => 4,
-        _ => 4 * per,
+        _ => 4 * per as u8,
     };
-    let descriptor = control | 1 | u32::from(header) << 19 | response << 20 | length << 25;
+    let message = Message { payload, response, header, operation };
+    let (function, descriptor) = message.encode(device.generation).unwrap();
+    let function = match function {
+        SharedFunction::Sampler => "sampler",
+        SharedFunction::RenderCache => "render",
+        _ => "dp data 1",
+    };
     let destination = if kind.write { "null".into() } else { format!("g{}", RESPONSE / 32) };
     let quarter = if simd == 8 { "1Q" } else { "1H" };
     let text = format!(
-        "send({simd}) {destination}<1>UD g{first}<8,8,1>UD {descriptor:#010x} {target} MsgDesc: mlen {length} rlen {response} {{ align1 {quarter} }};
+        "send({simd}) {destination}<1>UD g{first}<8,8,1>UD {descriptor:#010x} {function} MsgDesc: mlen {payload} rlen {response} {{ align1 {quarter} }};
         mov(8) g127<1>UD g0<8,8,1>UD {{ align1 WE_all 1Q }};
         send(8) null<1>UW g127<8,8,1>UW 0x82000010 thread_spawner MsgDesc: mlen 1 rlen 0 {{ align1 WE_all 1Q EOT }};"
     );
@@ -202,15 +239,15 @@ fn is_same(a: &[u8], b: &[u8]) -> bool {
 #[test]
 fn messages_for_all_channels_do_what_they_do_for_one() {
     let mut random = Random::new(29);
-    let mut faults = 0;
+    let mut faults = [0; TARGETS.len()];
     for state in 0..STATES {
-        let name = random.pick(&["skl", "skl", "bdw"]);
-        let device = Device::named(name).unwrap();
-        let kinds = kinds(name);
-        let kind = &kinds[random.below(kinds.len())];
+        let index = state % TARGETS.len();
+        let target = &TARGETS[index];
+        let (name, device) = (target.name, Device::named(target.name).unwrap());
+        let kind = &random.pick(&[&COMMON, target.own].concat());
         let simd = if kind.number.is_none() { 8 } else { random.pick(&[8, 16]) };
-        let kernel = code(&mut random, device, kind, simd);
-        let (text, size) = surface(&mut random, kind);
+        let kernel = code(&mut random, target, device, kind, simd);
+        let (text, size) = surface(&mut random, target, device, kind);
         let sampler = sampler_state(&mut random);
         let mut states = States::default();
         states.surface(&text);
@@ -273,11 +310,12 @@ fn messages_for_all_channels_do_what_they_do_for_one() {
                 }
                 [Err(a), Err(b)] => {
                     assert_eq!(a, b, "{text}");
-                    faults += 1;
+                    faults[index] += 1;
                 }
                 _ => panic!("only one faults: {text} {:?} {:?}", outcomes[0].is_ok(), outcomes[1].is_ok()),
             }
         }
     }
-    assert!(faults < STATES * MESSAGES / 3, "{faults} faults");
+    let each = STATES * MESSAGES / TARGETS.len();
+    assert!(faults.iter().all(|faults| *faults < each / 3), "{faults:?} faults");
 }

@@ -6,6 +6,8 @@ mod commands;
 mod create;
 mod image;
 mod kernels;
+mod kinds;
+mod random;
 mod reference;
 mod requirements;
 mod samplers;
@@ -52,6 +54,7 @@ pub fn cases() -> Vec<Case> {
             Case::new("image_kernel_control_flow", kernels::control_flow),
             Case::new("image_kernel_of_memory", kernels::of_memory),
             Case::new("image_kernel_many_launches", kernels::many_launches),
+            Case::new("image_random", random::accesses),
             Case::new("image_blocks", blocks::words),
             Case::of_gencl(
                 "others lack cl_intel_subgroups_char",

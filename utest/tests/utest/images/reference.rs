@@ -4,11 +4,11 @@
 
 use half::f16;
 use opencl_sys::{
-    CL_A, CL_ABGR, CL_ADDRESS_CLAMP, CL_ADDRESS_MIRRORED_REPEAT, CL_ADDRESS_REPEAT, CL_ARGB, CL_BGRA,
-    CL_DEPTH, CL_FLOAT, CL_HALF_FLOAT, CL_INTENSITY, CL_LUMINANCE, CL_R, CL_RA, CL_RG, CL_RGB, CL_RGBA,
-    CL_SIGNED_INT8, CL_SIGNED_INT16, CL_SIGNED_INT32, CL_SNORM_INT8, CL_SNORM_INT16, CL_UNORM_INT_101010,
-    CL_UNORM_INT8, CL_UNORM_INT16, CL_UNORM_SHORT_555, CL_UNORM_SHORT_565, CL_UNSIGNED_INT8,
-    CL_UNSIGNED_INT16, CL_UNSIGNED_INT32, CL_sBGRA, CL_sRGBA, cl_image_format,
+    CL_A, CL_ABGR, CL_ADDRESS_CLAMP, CL_ADDRESS_MIRRORED_REPEAT, CL_ADDRESS_NONE, CL_ADDRESS_REPEAT, CL_ARGB,
+    CL_BGRA, CL_DEPTH, CL_FLOAT, CL_HALF_FLOAT, CL_INTENSITY, CL_LUMINANCE, CL_R, CL_RA, CL_RG, CL_RGB,
+    CL_RGBA, CL_SIGNED_INT8, CL_SIGNED_INT16, CL_SIGNED_INT32, CL_SNORM_INT8, CL_SNORM_INT16,
+    CL_UNORM_INT_101010, CL_UNORM_INT8, CL_UNORM_INT16, CL_UNORM_SHORT_555, CL_UNORM_SHORT_565,
+    CL_UNSIGNED_INT8, CL_UNSIGNED_INT16, CL_UNSIGNED_INT32, CL_sBGRA, CL_sRGBA, cl_image_format,
 };
 
 /// The channels of a texel: floats, or integers that are exact in them.
@@ -117,6 +117,11 @@ pub fn is_normalized(format: &cl_image_format) -> bool {
     packed(ty).is_some() || matches!(ty, CL_UNORM_INT8 | CL_UNORM_INT16 | CL_SNORM_INT8 | CL_SNORM_INT16)
 }
 
+/// Whether red, green and blue are in the encoding of sRGB.
+pub fn is_srgb(format: &cl_image_format) -> bool {
+    matches!(format.image_channel_order, CL_sRGBA | CL_sBGRA)
+}
+
 /// What reads return outside of the image.
 pub fn border(format: &cl_image_format) -> Texel {
     let opaque = matches!(format.image_channel_order, CL_R | CL_RG | CL_RGB | CL_LUMINANCE | CL_DEPTH);
@@ -153,7 +158,7 @@ pub fn decode(format: &cl_image_format, bytes: &[u8]) -> Texel {
             CL_FLOAT => f64::from(f32::from_bits(bits)),
             other => panic!("channel type {other:#x}"),
         };
-        let encoded = matches!(order, CL_sRGBA | CL_sBGRA) && *channel < 3;
+        let encoded = is_srgb(format) && *channel < 3;
         texel[*channel] = if encoded { linear(value) } else { value };
     }
     let red = texel[0];
@@ -162,6 +167,55 @@ pub fn decode(format: &cl_image_format, bytes: &[u8]) -> Texel {
         CL_LUMINANCE => [red, red, red, 1.0],
         _ => texel,
     }
+}
+
+/// Whether a written texel may have these bytes: integers are limited to what the channels hold, normalized ones within
+/// 0.6 of the exact number, half floats rounded to the nearest or to zero.
+pub fn is_encoded(format: &cl_image_format, bytes: &[u8], texel: Texel) -> bool {
+    let (order, ty) = (format.image_channel_order, format.image_channel_data_type);
+    let near = |number: f64, value: f64, low: f64, largest: f64| {
+        value.is_nan() || (number - value.clamp(low, 1.0) * largest).abs() <= 0.6
+    };
+    if let Some((_, fields)) = packed(ty) {
+        let bits = bytes.iter().rev().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte));
+        return fields.iter().zip(texel).all(|((first, width), value)| {
+            let largest = (1u32 << width) - 1;
+            near((bits >> first & largest).into(), value, 0.0, largest.into())
+        });
+    }
+    let size = channel_bytes(ty);
+    channels(order).iter().zip(bytes.chunks_exact(size)).all(|(channel, bytes)| {
+        let value = texel[*channel];
+        let bits = bytes.iter().rev().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte));
+        let signed = (bits << (32 - 8 * size)).cast_signed() >> (32 - 8 * size);
+        match ty {
+            CL_UNORM_INT8 => near(bits.into(), value, 0.0, 255.0),
+            CL_UNORM_INT16 => near(bits.into(), value, 0.0, 65535.0),
+            CL_SNORM_INT8 => near(signed.into(), value, -1.0, 127.0),
+            CL_SNORM_INT16 => near(signed.into(), value, -1.0, 32767.0),
+            CL_SIGNED_INT8 => f64::from(signed) == value.clamp(i8::MIN.into(), i8::MAX.into()),
+            CL_SIGNED_INT16 => f64::from(signed) == value.clamp(i16::MIN.into(), i16::MAX.into()),
+            CL_SIGNED_INT32 => f64::from(signed) == value,
+            CL_UNSIGNED_INT8 => f64::from(bits) == value.min(u8::MAX.into()),
+            CL_UNSIGNED_INT16 => f64::from(bits) == value.min(u16::MAX.into()),
+            CL_UNSIGNED_INT32 => f64::from(bits) == value,
+            CL_HALF_FLOAT => {
+                let found = f16::from_bits(bits as u16);
+                let nearest = f16::from_f64(value);
+                let away = f64::from(nearest).abs() > value.abs();
+                let cut = f16::from_bits(nearest.to_bits() - u16::from(away));
+                found == nearest || found == cut || found.is_nan() && value.is_nan()
+            }
+            CL_FLOAT => is_same(f32::from_bits(bits).into(), value),
+            other => panic!("channel type {other:#x}"),
+        }
+    })
+}
+
+/// Whether a float may be what another has become: NaNs are all the same, and denormal numbers may become 0.
+fn is_same(found: f64, value: f64) -> bool {
+    let is_denormal = value.abs() < f32::MIN_POSITIVE.into();
+    found == value || found.is_nan() && value.is_nan() || found == 0.0 && is_denormal
 }
 
 /// From the encoding of sRGB.
@@ -188,61 +242,169 @@ pub struct Sampler {
 }
 
 impl Reference<'_> {
-    fn texel(&self, at: [i64; 3]) -> Texel {
+    /// The index of a texel; `None` outside of the image.
+    fn index(&self, at: [i64; 3]) -> Option<usize> {
         if at.iter().zip(self.sides).any(|(at, side)| !(0..side as i64).contains(at)) {
-            return border(&self.format);
+            return None;
         }
         let [x, y, z] = at.map(|at| at as usize);
-        let index = (z * self.sides[1] + y) * self.sides[0] + x;
-        let size = texel_bytes(&self.format);
-        decode(&self.format, &self.bytes[index * size..][..size])
+        Some((z * self.sides[1] + y) * self.sides[0] + x)
     }
 
-    /// What a read gives; `None` when the coordinate is too near to a texel's edge for the nearest filter.
-    pub fn sample(&self, sampler: Sampler, at: [f32; 4]) -> Option<Texel> {
-        // Two texels and the weight of the second one, for each axis.
-        let mut axes = [([0i64; 2], 0.0); 3];
+    fn texel(&self, at: [i64; 3]) -> Texel {
+        let size = texel_bytes(&self.format);
+        let texel = |index: usize| decode(&self.format, &self.bytes[index * size..][..size]);
+        self.index(at).map_or_else(|| border(&self.format), texel)
+    }
+
+    /// What a read with a sampler may give.
+    pub fn sample(&self, sampler: Sampler, at: [f32; 4]) -> Allowed {
+        let mut axes = [(); 3].map(|()| vec![Position { texels: [0; 2], weight: 0.0 }]);
         for axis in 0..self.dimensions {
-            axes[axis] = along(sampler, at[axis].into(), self.sides[axis] as f64)?;
+            match along(sampler, at[axis].into(), self.sides[axis] as f64) {
+                Some(positions) => axes[axis] = positions,
+                None => return self.anything(sampler.linear),
+            }
         }
         if self.array {
-            let layer = at[self.dimensions].round_ties_even();
-            axes[self.dimensions].0 = [layer.clamp(0.0, self.sides[self.dimensions] as f32 - 1.0) as i64; 2];
+            let layer = at[self.dimensions];
+            if !layer.is_finite() {
+                return self.anything(sampler.linear);
+            }
+            let last = self.sides[self.dimensions] as f32 - 1.0;
+            let layer = layer.round_ties_even().clamp(0.0, last) as i64;
+            axes[self.dimensions] = vec![Position { texels: [layer; 2], weight: 0.0 }];
         }
+        let [x, y, z] = &axes;
+        let all = z.iter().flat_map(|z| y.iter().flat_map(move |y| x.iter().map(move |x| [x, y, z])));
+        let texels = all.map(|positions| self.filtered(positions)).collect();
+        if sampler.linear { Allowed::Between(texels) } else { Allowed::OneOf(texels) }
+    }
+
+    /// What a read without a sampler may give.
+    pub fn load(&self, at: [i32; 4]) -> Allowed {
+        match self.index_of(at) {
+            Some(_) => Allowed::OneOf(vec![self.texel(self.place(at))]),
+            None => self.anything(false),
+        }
+    }
+
+    /// The index of the texel at integer coordinates as kernels have them; `None` outside of the image.
+    pub fn index_of(&self, at: [i32; 4]) -> Option<usize> {
+        self.index(self.place(at))
+    }
+
+    fn place(&self, at: [i32; 4]) -> [i64; 3] {
+        let axes = self.dimensions + usize::from(self.array);
+        std::array::from_fn(|axis| if axis < axes { at[axis].into() } else { 0 })
+    }
+
+    /// Reads whose results are undefined still only read the image.
+    fn anything(&self, linear: bool) -> Allowed {
+        let texels = self.bytes.chunks_exact(texel_bytes(&self.format));
+        let texels = texels.map(|bytes| decode(&self.format, bytes)).chain([border(&self.format)]).collect();
+        if linear { Allowed::Between(texels) } else { Allowed::OneOf(texels) }
+    }
+
+    /// The mean of the texels of a position on each axis.
+    fn filtered(&self, positions: [&Position; 3]) -> Texel {
         let mut sum = [0.0; 4];
         for corner in 0..8 {
             let side = |axis: usize| corner >> axis & 1;
-            let weight = |axis: usize| if side(axis) == 1 { axes[axis].1 } else { 1.0 - axes[axis].1 };
+            let weight = |axis: usize| {
+                let second = positions[axis].weight;
+                if side(axis) == 1 { second } else { 1.0 - second }
+            };
             let weight: f64 = [0, 1, 2].map(weight).iter().product();
             if weight > 0.0 {
-                let texel = self.texel([0, 1, 2].map(|axis| axes[axis].0[side(axis)]));
+                let texel = self.texel([0, 1, 2].map(|axis| positions[axis].texels[side(axis)]));
                 for (sum, value) in sum.iter_mut().zip(texel) {
                     *sum += weight * value;
                 }
             }
         }
-        Some(sum)
+        sum
     }
 }
 
-/// The texels of one axis that a coordinate means.
-fn along(sampler: Sampler, coordinate: f64, side: f64) -> Option<([i64; 2], f64)> {
+/// What a read may give.
+#[derive(Clone, Debug)]
+pub enum Allowed {
+    OneOf(Vec<Texel>),
+    /// Each channel is within the range of that of these.
+    Between(Vec<Texel>),
+}
+
+impl Allowed {
+    /// Whether a texel is allowed, with a tolerance for each channel.
+    pub fn has(&self, found: Texel, tolerance: f64) -> bool {
+        match self {
+            Self::OneOf(texels) => texels.iter().any(|texel| {
+                // NaN is not near anything.
+                let is_near = |(found, value): (&f64, &f64)| {
+                    is_same(*found, *value) || (found - value).abs() <= tolerance
+                };
+                found.iter().zip(texel).all(is_near)
+            }),
+            Self::Between(texels) => (0..4).all(|channel| {
+                let values = || texels.iter().map(|texel| texel[channel]);
+                let (low, high) =
+                    (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+                // Sums of floats are rounded.
+                let off = tolerance + low.abs().max(high.abs()) * f64::from(f32::EPSILON) * 2.0;
+                (low - off..=high + off).contains(&found[channel])
+            }),
+        }
+    }
+}
+
+/// The two texels of one axis that a read is between, and the weight of the second one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Position {
+    texels: [i64; 2],
+    weight: f64,
+}
+
+/// The positions on one axis that a coordinate may mean; `None` where the specification leaves it undefined.
+///
+/// Texel coordinates are exact, but that products of normalized ones may be rounded as floats. The weights of linear
+/// filters have eight bits. So a read is at the first or the last of these positions or, with a linear filter, between
+/// them, where each channel is linear but at the texels' centres.
+fn along(sampler: Sampler, coordinate: f64, side: f64) -> Option<Vec<Position>> {
     let Sampler { normalized, addressing, linear } = sampler;
+    if !coordinate.is_finite() {
+        return None;
+    }
     let texels = match addressing {
         CL_ADDRESS_REPEAT => (coordinate - coordinate.floor()) * side,
         CL_ADDRESS_MIRRORED_REPEAT => (coordinate - 2.0 * (0.5 * coordinate).round_ties_even()).abs() * side,
         _ if normalized => coordinate * side,
         _ => coordinate,
     };
+    let rounding = if normalized { (texels.abs() + side) * f64::from(f32::EPSILON) } else { 0.0 };
+    let off = rounding + if linear { 1.0 / 256.0 } else { 0.0 };
+    let ends = [texels - off, texels + off];
+    let mut points = Vec::from(ends);
+    if linear {
+        let centre = (ends[1] - 0.5).floor() + 0.5;
+        points.extend((centre > ends[0]).then_some(centre));
+    }
+    let is_inside = |texel: f64| (0.0..side).contains(&texel);
     let place = |texel: f64| match addressing {
         CL_ADDRESS_REPEAT => texel.rem_euclid(side),
         CL_ADDRESS_CLAMP => texel.clamp(-1.0, side),
         _ => texel.clamp(0.0, side - 1.0),
     } as i64;
-    if linear {
-        let first = (texels - 0.5).floor();
-        return Some(([place(first), place(first + 1.0)], texels - 0.5 - first));
-    }
-    let is_near_edge = normalized && (texels - texels.round()).abs() < 1e-3;
-    (!is_near_edge).then(|| ([place(texels.floor()); 2], 0.0))
+    let position = |point: f64| {
+        let first = if linear { (point - 0.5).floor() } else { point.floor() };
+        let second = if linear { first + 1.0 } else { first };
+        if addressing == CL_ADDRESS_NONE && !(is_inside(first) && is_inside(second)) {
+            return None;
+        }
+        let weight = if linear { point - 0.5 - first } else { 0.0 };
+        Some(Position { texels: [place(first), place(second)], weight })
+    };
+    let mut positions: Vec<_> = points.into_iter().map(position).collect::<Option<_>>()?;
+    positions.dedup();
+    Some(positions)
 }
