@@ -12,6 +12,9 @@ use gencl_testing::harness::{self, Outcome};
 const PROFILER: &str = env!("CARGO_BIN_EXE_gencl-profile");
 const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/matrix");
 
+/// The Perfetto trace.
+const TRACE: &str = "trace.perfetto-trace";
+
 /// Why the program cannot be run.
 fn missing() -> Option<String> {
     let folder = Path::new(PROFILER).parent()?;
@@ -76,7 +79,8 @@ fn the_hottest_line_is_named() -> Outcome {
     let [kernel] = &report.kernels[..] else { return Err(format!("{} kernels", report.kernels.len())) };
     assert_eq!((kernel.name.as_str(), &kernel.line_information), ("multiply", &LineInformation::Present));
     assert!(kernel.program.starts_with("1-") && kernel.program.ends_with("-multiply"), "{}", kernel.program);
-    let text = std::fs::read_to_string(Path::new(EXAMPLE).join("naive.cl")).map_err(|error| error.to_string())?;
+    let text =
+        std::fs::read_to_string(Path::new(EXAMPLE).join("naive.cl")).map_err(|error| error.to_string())?;
     assert_eq!(report.sources[0].text.as_ref(), Some(&text));
     assert!(kernel.instructions.iter().all(|instruction| !instruction.frames.is_empty()));
     let analysis = Analysis::of(&report);
@@ -89,7 +93,7 @@ fn the_hottest_line_is_named() -> Outcome {
     Ok(())
 }
 
-/// The files of two runs are the same.
+/// The files of two runs are the same, but for the trace, which has the host's times.
 fn profiles_are_reproducible() -> Outcome {
     let program = Program::new()?;
     for output in ["first", "second"] {
@@ -99,7 +103,11 @@ fn profiles_are_reproducible() -> Outcome {
     let mut compared = 0;
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let [first, second] = ["first", "second"].map(|folder| std::fs::read(program.path(folder).join(&name)).ok());
+        if name == TRACE {
+            continue;
+        }
+        let [first, second] =
+            ["first", "second"].map(|folder| std::fs::read(program.path(folder).join(&name)).ok());
         assert!(first == second, "{}", name.display());
         compared += 1;
     }
@@ -123,6 +131,36 @@ fn a_slower_program_fails_the_check() -> Outcome {
     Ok(())
 }
 
+/// Why the trace cannot be read: Perfetto's messages are in PyPI's `perfetto`.
+fn without_perfetto() -> Option<String> {
+    let import = Command::new("python3").args(["-c", "import perfetto"]).output();
+    let found = import.is_ok_and(|output| output.status.success());
+    missing().or_else(|| (!found).then(|| "python3 has no module perfetto".to_owned()))
+}
+
+/// Perfetto's own messages have each launch, in its command and with its clocks.
+fn launches_are_in_the_trace() -> Outcome {
+    let program = Program::new()?;
+    program.profile(&["--device", "skl"], "profile", "coalesced.cl 32 16 1")?;
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/perfetto_trace.py");
+    let mut reader = Command::new("python3");
+    let output = reader.arg(script).arg(program.path("profile").join(TRACE)).output();
+    let output = output.map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let found: serde_json::Value = serde_json::from_str(&text)
+        .map_err(|error| format!("{error}: {}", String::from_utf8_lossy(&output.stderr)))?;
+    let report = read_report(&program.path("profile/profile.json"))?;
+    let found = found.as_array().ok_or("no list")?;
+    assert_eq!(found.len(), report.launches.len(), "{found:?}");
+    for (found, launch) in found.iter().zip(&report.launches) {
+        let kernel = &report.kernels[launch.kernel].name;
+        assert_eq!(found["kernel"], kernel.as_str());
+        assert_eq!(found["inside"], serde_json::json!([format!("NdRangeKernel {kernel}")]));
+        assert_eq!(found["values"]["clocks"], launch.cycles);
+    }
+    Ok(())
+}
+
 fn several_devices() -> Outcome {
     let program = Program::new()?;
     let output = program.profile(&["--on", "ivb,skl"], "devices", NAIVE);
@@ -142,5 +180,9 @@ fn main() {
         ("a_slower_program_fails_the_check", a_slower_program_fails_the_check),
         ("several_devices", several_devices),
     ];
-    harness::run(tests.into_iter().map(|(name, run)| harness::test_unless(missing(), name, run)).collect());
+    let mut tests: Vec<_> =
+        tests.into_iter().map(|(name, run)| harness::test_unless(missing(), name, run)).collect();
+    let name = "launches_are_in_the_trace";
+    tests.push(harness::test_unless(without_perfetto(), name, launches_are_in_the_trace));
+    harness::run(tests);
 }
