@@ -8,7 +8,7 @@ use gencl_program::debug::{self, Debug};
 use gencl_program::options::{BuildOptions, LINE_TABLES, LinkOptions};
 use gencl_program::printf::PrintfFormat;
 use gencl_program::protocol::{Header, Status};
-use gencl_program::{Program, ProgramKind, elf};
+use gencl_program::{DebugSection, GEN_IR, Program, ProgramKind, elf};
 use inkwell::context::Context;
 use inkwell::module::Module;
 
@@ -516,9 +516,12 @@ impl<'a> Driver<'a> {
         if self.debug.is_set(debug::STATS) {
             self.listener.print(debug::STATS, &statistics::table(&kernels, name));
         }
-        let debug = self
+        let mut debug = self
             .run("", "line-tables", |_| dwarf::sections(&kernels, &lines, &unit.locations))
             .map_err(|e| Stop::failure(format!("{name}: error: line tables: {e}")))?;
+        if self.debug.is_set(debug::PROFILE) {
+            debug.push(DebugSection { name: GEN_IR.into(), bytes: text::print(&unit).into_bytes() });
+        }
         let (data, formats) = (unit.data, unit.formats);
         Ok(Program { target: target.name.into(), data, formats, kernels, debug, ..program })
     }

@@ -6,7 +6,7 @@
 //! | `.rodata`, `.data` | program-scope variables in constant and in global memory |
 //! | `.rela.rodata`, `.rela.data` | the pointers in them, against the symbols of the two sections |
 //! | `.llvmbc` | LLVM bitcode from clang |
-//! | `.debug_*` | DWARF line tables, if the source was compiled with them |
+//! | `.debug_*` | DWARF line tables, if the source was compiled with them; Gen IR for a profile |
 //! | `.gencl.info` | everything else as JSON text, readable with `readelf -p .gencl.info` |
 //! | `.gencl.check` | format version and checksum of the other sections as text |
 //!

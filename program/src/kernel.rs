@@ -65,6 +65,10 @@ impl DebugSection {
     pub const PREFIX: &'static str = ".debug_";
 }
 
+/// The section with the text of the Gen IR that machine code was generated from, in programs that are compiled
+/// for a profile.
+pub const GEN_IR: &str = ".debug_gen_ir";
+
 /// Alignment of machine code: a cache line.
 pub const CODE_ALIGNMENT: usize = 64;
 
