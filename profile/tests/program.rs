@@ -76,7 +76,8 @@ fn the_hottest_line_is_named() -> Outcome {
     let [kernel] = &report.kernels[..] else { return Err(format!("{} kernels", report.kernels.len())) };
     assert_eq!((kernel.name.as_str(), &kernel.line_information), ("multiply", &LineInformation::Present));
     assert!(kernel.program.starts_with("1-") && kernel.program.ends_with("-multiply"), "{}", kernel.program);
-    let text = std::fs::read_to_string(Path::new(EXAMPLE).join("naive.cl")).map_err(|error| error.to_string())?;
+    let text =
+        std::fs::read_to_string(Path::new(EXAMPLE).join("naive.cl")).map_err(|error| error.to_string())?;
     assert_eq!(report.sources[0].text.as_ref(), Some(&text));
     assert!(kernel.instructions.iter().all(|instruction| !instruction.frames.is_empty()));
     let analysis = Analysis::of(&report);
@@ -99,7 +100,8 @@ fn profiles_are_reproducible() -> Outcome {
     let mut compared = 0;
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let [first, second] = ["first", "second"].map(|folder| std::fs::read(program.path(folder).join(&name)).ok());
+        let [first, second] =
+            ["first", "second"].map(|folder| std::fs::read(program.path(folder).join(&name)).ok());
         assert!(first == second, "{}", name.display());
         compared += 1;
     }
