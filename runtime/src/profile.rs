@@ -1,8 +1,8 @@
 //! What a profile needs besides the simulator's counts (`GENCL_DEBUG=profile=FOLDER`): the programs with
-//! their line tables.
+//! their line tables, and a [trace](crate::trace).
 //!
-//! Each process writes to a folder `FOLDER/PID`: `counts.json` at its end, and `programs/N.elf` when a program
-//! is built, with N from 1.
+//! Each process writes to a folder `FOLDER/PID`: `counts.json` at its end, `programs/N.elf` when a program is
+//! built, with N from 1, and `trace.jsonl`.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -19,12 +19,12 @@ fn folder() -> Option<PathBuf> {
     debug.value(debug::PROFILE).map(|folder| PathBuf::from(folder).join(std::process::id().to_string()))
 }
 
-/// The file for the counts of this process, in a folder that exists. `None` when no profile is asked for, or
-/// the folder cannot be made, which is reported.
-pub fn counts() -> Option<PathBuf> {
+/// A file of this process, in a folder that exists. `None` when no profile is asked for, or the folder cannot
+/// be made, which is reported.
+pub fn file(name: &str) -> Option<PathBuf> {
     let folder = folder()?;
     match std::fs::create_dir_all(&folder) {
-        Ok(()) => Some(folder.join("counts.json")),
+        Ok(()) => Some(folder.join(name)),
         Err(error) => {
             report::once("profile", &format!("no profile is written: {}: {error}", folder.display()));
             None

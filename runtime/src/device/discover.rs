@@ -127,7 +127,7 @@ fn simulated(target: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
     }
     settings.engine = EngineChoice::named(&environment::value(source::ENGINE).unwrap_or_default())?;
     settings.translations = Some(Source(Arc::new(gencl_client::Translations)));
-    settings.statistics = profile::counts().map(|file| statistics::written_at_exit(&file));
+    settings.statistics = profile::file("counts.json").map(|file| statistics::written_at_exit(&file));
     simulate(target, kind.unwrap_or_else(simulated_kind), settings)
 }
 

@@ -9,7 +9,7 @@ use gencl_program::protocol::{Status, ToServer, WidenRequest};
 use crate::context::DeviceContext;
 use crate::launch::check;
 use crate::memory::{Storage, Zone};
-use crate::{Code, Error, Result, profile};
+use crate::{Code, Error, Result, profile, trace};
 
 /// Bytes that instruction prefetch may read beyond the last instruction (Skylake manual, Volume 7
 /// "3D-Media-GPGPU", "Instruction prefetch": 128 bytes); they have to be mapped.
@@ -125,7 +125,8 @@ impl Executable {
     pub(crate) fn widened(&self, context: &DeviceContext, lanes: u32) -> Result<Arc<Self>> {
         let widen = || -> std::result::Result<Self, String> {
             let request = ToServer::Widen(WidenRequest { program: self.binary.to_vec(), lanes });
-            let result = gencl_client::build(&request).map_err(|reason| reason.to_string())?;
+            let result = trace::build("widen", || gencl_client::build(&request))
+                .map_err(|reason| reason.to_string())?;
             if result.status != Status::Success {
                 return Err(result.log);
             }
