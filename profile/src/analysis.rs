@@ -185,6 +185,8 @@ pub struct Line {
     pub stalls: Stalls,
     /// The clocks of [`Cost::wait`] by cause.
     pub waits: BTreeMap<Cause, u64>,
+    /// The resources that limit its kernels, with the largest part that the line has of a kernel's use of it, 0 to 1.
+    pub limits: BTreeMap<String, f64>,
     /// The classes of its messages, with their counts.
     pub messages: BTreeMap<String, Cost>,
 }
@@ -218,6 +220,16 @@ pub fn kernel_name(kernel: &Kernel) -> &str {
 pub fn shown_frame<'a>(report: &'a Report, instruction: &Instruction) -> Option<&'a Frame> {
     let frames = instruction.frames.iter().map(|frame| &report.frames[*frame]);
     frames.into_iter().find(|frame| frame.line > 0)
+}
+
+/// The use of a resource that limits a kernel, in a unit of its own; 0 for latency, which is no resource, and for samplers.
+fn use_of_limit(limit: &str, cost: &Cost) -> u64 {
+    match limit {
+        "pipes" => cost.issue,
+        "data port" => cost.port,
+        "memory" => cost.misses,
+        _ => 0,
+    }
 }
 
 /// The limit that most of the time of a kernel's launches has.
@@ -287,6 +299,18 @@ impl<'a> Analysis<'a> {
                 self.all_lines.entry(Some(line)).or_default().inclusive += share;
             }
         }
+        for (key, line) in &mut lines {
+            let part = ratio(
+                use_of_limit(self.limits[number], &line.cost),
+                use_of_limit(self.limits[number], &total),
+            );
+            if part > 0.0 {
+                let limit = self.limits[number].to_owned();
+                line.limits.insert(limit.clone(), part);
+                let largest = self.all_lines.entry(*key).or_default().limits.entry(limit).or_default();
+                *largest = largest.max(part);
+            }
+        }
         self.kernels.push(total);
         self.lines.push(lines);
     }
@@ -331,6 +355,8 @@ impl<'a> Analysis<'a> {
         let large = parts.into_iter().filter(|(clocks, _)| percent(*clocks) >= 10.0).take(REASONS);
         let mut reasons: Vec<String> =
             large.map(|(clocks, reason)| format!("{:.0}% {reason}", percent(clocks))).collect();
+        let limits = line.limits.iter().filter(|(_, part)| **part >= 0.1);
+        reasons.extend(limits.map(|(limit, part)| format!("{:.0}% of the limiting {limit}", 100.0 * part)));
         if line.cost.enabled() < 0.75 && line.cost.executed > 0 {
             let executed = line.cost.executed;
             let (lanes, slots) = (ratio(line.cost.lanes, executed), ratio(line.cost.slots, executed));

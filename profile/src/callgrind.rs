@@ -35,6 +35,9 @@ struct Costs<'a> {
     calls: BTreeMap<(usize, u32, Function<'a>), Call>,
 }
 
+/// The file with the machine code, which `gencl-objdump` reads.
+pub const OBJECT: &str = "profile.json";
+
 /// The address that a kernel's first instruction has.
 pub fn kernel_address(number: usize) -> u64 {
     (number as u64 + 1) << 24
@@ -83,7 +86,7 @@ pub fn write(analysis: &Analysis<'_>) -> String {
         analysis.report.program,
         EVENTS.map(|event| event.name).join(" "),
     );
-    let _ = writeln!(text, "summary: {}\n", numbers(&total));
+    let _ = writeln!(text, "summary: {}\n\nob={OBJECT}", numbers(&total));
     for (function, costs) in &functions {
         let _ = writeln!(text, "fl={}\nfn={}", file(analysis, *function), function.1);
         for (position, cost) in &costs.own {

@@ -1,12 +1,13 @@
 //! Reads what the processes of a program have written, and joins it to one report: the simulator's counts, and the
 //! source locations in the programs' ELF files.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use gencl_program::elf;
+use gencl_program::{GEN_IR, Program, elf};
 use gencl_simulator::statistics::Report;
 use gencl_simulator::statistics::report::{Frame, Kernel, LineInformation, Source, VERSION};
 use sha2::{Digest, Sha256};
@@ -108,6 +109,15 @@ fn hash(bytes: &[u8], digits: usize) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>()[..digits].to_owned()
 }
 
+/// The text of a kernel's Gen IR, if the program has it.
+fn gen_ir(program: &Program, kernel: &str) -> String {
+    let section = program.debug.iter().find(|section| section.name == GEN_IR);
+    let text = section.map_or(Cow::Borrowed(""), |section| String::from_utf8_lossy(&section.bytes));
+    let head = format!("kernel {} ", serde_json::Value::from(kernel));
+    let begin = text.find(&head).map_or("", |at| &text[at..]);
+    begin.split_once("\nend\n").map_or("", |(text, _)| text).to_owned()
+}
+
 impl Joined {
     /// Adds names and source locations to the kernels of a report that are in a program.
     fn locate(&mut self, elf: &[u8], report: &mut Report) -> Result<(), String> {
@@ -126,6 +136,7 @@ impl Joined {
                 kernel.spill_bytes = compiled.spill_size;
                 kernel.private_bytes = compiled.private_size;
                 kernel.local_bytes = compiled.local_size;
+                kernel.gen_ir = gen_ir(&program, &compiled.name);
                 let Some(lines) = &lines else {
                     kernel.line_information = LineInformation::Missing("built without lines".to_owned());
                     continue;

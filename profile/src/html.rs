@@ -1,12 +1,17 @@
 //! The page: one HTML file with its style, script and data, which needs no network.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use gencl_eu::device::Device;
-use gencl_simulator::statistics::report::{LineInformation, Source};
+use gencl_simulator::statistics::Report;
+use gencl_simulator::statistics::report::{Kernel, LineInformation, Source};
 
 use crate::analysis::{Analysis, Cost, Line, LineKey, Stalls, kernel_name, shown_frame};
 use crate::flame::{self, Node};
+use crate::trace::{Record, Trace};
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
@@ -24,6 +29,7 @@ struct Data<'a> {
     /// Those of all kernels.
     all: Vec<LineData<'a>>,
     flame: Node,
+    timeline: Vec<Track>,
     roofs: Roofs,
 }
 
@@ -44,6 +50,8 @@ struct KernelData<'a> {
     private_bytes: u32,
     local_bytes: u32,
     without_lines: &'a str,
+    /// Line and text of the instructions of its Gen IR.
+    gen_ir: Vec<(LineKey, &'a str)>,
     instructions: Vec<InstructionData<'a>>,
 }
 
@@ -138,15 +146,81 @@ fn kernel<'a>(analysis: &Analysis<'a>, number: usize) -> KernelData<'a> {
             LineInformation::Missing(reason) => reason,
             LineInformation::Present | LineInformation::Unknown => "",
         },
+        gen_ir: gen_ir(analysis.report, kernel),
         instructions: instructions.collect(),
     }
 }
 
-/// The page.
+/// The instructions of a kernel's Gen IR that are in the program's source, with their lines.
+fn gen_ir<'a>(report: &Report, kernel: &'a Kernel) -> Vec<(LineKey, &'a str)> {
+    let file = format!("{}.cl", kernel.program);
+    let Some(source) = report.sources.iter().position(|source| source.name == file) else {
+        return Vec::new();
+    };
+    let located = |line: &'a str| {
+        let (text, place) = line.trim().rsplit_once(" ; ")?;
+        let (line, column) = place.split_once(':')?;
+        let _: u32 = column.parse().ok()?;
+        Some(((source, line.parse().ok()?), text))
+    };
+    kernel.gen_ir.lines().filter_map(located).collect()
+}
+
+/// A row of the timeline: slices that follow each other or are nested.
+#[derive(Serialize)]
+struct Track {
+    process: u32,
+    name: String,
+    slices: Vec<TimeSlice>,
+}
+
+/// Begin and end in nanoseconds after the first, the name, and what is to be told.
+#[derive(Serialize)]
+struct TimeSlice(u64, u64, String, String);
+
+/// Slices of a track, at most: the longest.
+const MAX_SLICES: usize = 5000;
+
+/// The timeline of the host: API calls, builds, commands.
+fn timeline(report: &Report, traces: &[Trace]) -> Vec<Track> {
+    let begins = traces.iter().flat_map(|trace| trace.records.iter().map(Record::begin));
+    let origin = begins.min().unwrap_or(0);
+    let mut tracks: BTreeMap<(u32, String), Vec<TimeSlice>> = BTreeMap::new();
+    for trace in traces {
+        for record in &trace.records {
+            let (track, end, name, told) = match record {
+                Record::Call { name, thread, end, code, .. } => {
+                    let told = if *code == 0 { String::new() } else { format!("error {code}") };
+                    (format!("thread {thread}"), end, name.clone(), told)
+                }
+                Record::Build { request, end, .. } => {
+                    ("compile server".to_owned(), end, request.clone(), String::new())
+                }
+                Record::Command(command) => {
+                    let launches = command.launches.iter().map(|index| &report.launches[*index]);
+                    let clocks: u64 = launches.map(|launch| launch.cycles).sum();
+                    let told = if clocks == 0 { String::new() } else { format!("{clocks} clocks") };
+                    (format!("queue {}", command.queue), &command.end, command.name(), told)
+                }
+            };
+            let slice = TimeSlice(record.begin() - origin, end.saturating_sub(origin), name, told);
+            tracks.entry((trace.process, track)).or_default().push(slice);
+        }
+    }
+    let track = |((process, name), mut slices): ((u32, String), Vec<TimeSlice>)| {
+        slices.sort_by_key(|slice| Reverse(slice.1.saturating_sub(slice.0)));
+        slices.truncate(MAX_SLICES);
+        slices.sort_by_key(|slice| (slice.0, Reverse(slice.1)));
+        Track { process, name, slices }
+    };
+    tracks.into_iter().map(track).collect()
+}
+
+/// The page. The traces of processes are shown as a timeline.
 ///
 /// # Errors
 /// Those of the JSON writer.
-pub fn write(analysis: &Analysis<'_>) -> serde_json::Result<String> {
+pub fn write(analysis: &Analysis<'_>, traces: &[Trace]) -> serde_json::Result<String> {
     let report = analysis.report;
     let data = Data {
         program: &report.program,
@@ -160,6 +234,7 @@ pub fn write(analysis: &Analysis<'_>) -> serde_json::Result<String> {
             .collect(),
         all: analysis.all_lines.iter().map(|(key, row)| line(analysis, *key, row)).collect(),
         flame: flame::tree(analysis),
+        timeline: timeline(report, traces),
         roofs: Roofs::of(Device::named(&report.device)),
     };
     // In JSON, `<` is only in strings, where it could end the element.

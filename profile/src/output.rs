@@ -20,7 +20,7 @@ pub fn write(analysis: &Analysis<'_>, traces: &[Trace], folder: &Path) -> Result
     fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let json = serde_json::to_vec(analysis.report).map_err(|error| error.to_string())?;
     file("profile.json", &json)?;
-    file("profile.html", html::write(analysis).map_err(|error| error.to_string())?.as_bytes())?;
+    file("profile.html", html::write(analysis, traces).map_err(|error| error.to_string())?.as_bytes())?;
     file("callgrind.out", callgrind::write(analysis).as_bytes())?;
     file("folded.txt", flame::folded(analysis).as_bytes())?;
     file("profile.pb.gz", &pprof::write(analysis).map_err(|error| error.to_string())?)?;

@@ -235,15 +235,17 @@ fn launch_slice(report: &Report, launch: &Launch, begin: u64, end: u64) -> Slice
 /// The slice of a command, and those of its launches, which share its time by their clocks.
 fn command_slices(report: &Report, command: &Command, slices: &mut Vec<Slice>) {
     let (begin, end) = (command.start, command.end.max(command.start));
-    let name = match &command.launch {
-        Some(range) => format!("{} {}", command.command, range.kernel),
-        None => command.command.clone(),
-    };
     let values = [
         ("queued ns before", Value::Count(begin.saturating_sub(command.queued))),
         ("submitted ns before", Value::Count(begin.saturating_sub(command.submit))),
     ];
-    slices.push(Slice { begin, end, category: "command", name, annotations: annotations(&values) });
+    slices.push(Slice {
+        begin,
+        end,
+        category: "command",
+        name: command.name(),
+        annotations: annotations(&values),
+    });
     let launches = command.launches.iter().map(|index| &report.launches[*index]);
     let total: u64 = launches.clone().map(|launch| launch.cycles).sum();
     let mut done = 0;
@@ -380,10 +382,7 @@ fn gpu(writer: &mut Writer, report: &Report, origin: u64) {
 pub fn write(report: &Report, traces: &[Trace]) -> Vec<u8> {
     let mut writer = Writer::default();
     traces.iter().for_each(|trace| process(&mut writer, report, trace));
-    let begins = traces.iter().flat_map(|trace| &trace.records).map(|record| match record {
-        Record::Call { begin, .. } | Record::Build { begin, .. } => *begin,
-        Record::Command(command) => command.queued,
-    });
+    let begins = traces.iter().flat_map(|trace| trace.records.iter().map(Record::begin));
     gpu(&mut writer, report, begins.min().unwrap_or(0));
     TraceFile { packet: writer.packets }.encode_to_vec()
 }

@@ -8,6 +8,8 @@ use crate::analysis::{Analysis, Line, LineKey, kernel_name, ratio};
 
 /// Number of lines that are printed.
 const HOTTEST: usize = 10;
+/// The smallest share that is printed.
+const LEAST: f64 = 0.0005;
 /// Characters of a line's text that are printed.
 const TEXT_WIDTH: usize = 60;
 
@@ -117,7 +119,7 @@ fn without_lines(kernels: &[Kernel]) -> Vec<String> {
 
 fn lines(analysis: &Analysis<'_>, hottest: &[(LineKey, &Line)]) -> String {
     let mut text = String::from("hottest lines\n");
-    for (key, line) in hottest.iter().take(HOTTEST).filter(|(_, line)| line.share > 0.0) {
+    for (key, line) in hottest.iter().take(HOTTEST).filter(|(_, line)| line.share >= LEAST) {
         let name = analysis.line_name(*key);
         let code: String = analysis.line_text(*key).chars().take(TEXT_WIDTH).collect();
         let _ = writeln!(text, "{:>6}  {name}  {code}", percent(line.share));

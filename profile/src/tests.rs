@@ -44,6 +44,7 @@ fn reasons_name_the_producer_and_its_fault() {
     );
     assert_eq!(reasons(5), ["100% issue"]);
     assert_eq!(reasons(2)[0], "67% wait for the result of line 5");
+    assert!(reasons(2).contains(&"100% of the limiting data port".to_owned()), "{:?}", reasons(2));
 }
 
 #[test]
@@ -55,7 +56,7 @@ fn the_summary_has_kernels_and_lines() {
     };
     assert_eq!(
         row(" sum"),
-        ["90.0%", "2", "900", "4220", "96.7%", "16", "90.0%", "64", "50.0%", "latency", "sum"]
+        ["90.0%", "2", "900", "4220", "96.7%", "16", "90.0%", "64", "50.0%", "data", "port", "sum"]
     );
     assert!(text.contains("00000000000000b2: no source lines, built without lines"), "{text}");
     assert!(text.contains(&format!("86.2%  {FILE}:7  s += load(x, 0);")), "{text}");
@@ -131,7 +132,7 @@ fn pprof_is_compressed_and_reproducible() {
 fn text_in_the_page_cannot_end_its_element() {
     let mut report = report();
     report.sources[0].text = Some("// </script><b>".to_owned());
-    let page = html::write(&Analysis::of(&report)).unwrap();
+    let page = html::write(&Analysis::of(&report), &[]).unwrap();
     assert_eq!(page.matches("</script>").count(), 2);
     assert!(!page.contains("{{") && !page.contains("http://localhost"));
 }

@@ -88,6 +88,26 @@ pub struct Range {
     pub local: [u64; 3],
 }
 
+impl Record {
+    /// When it began.
+    pub fn begin(&self) -> u64 {
+        match self {
+            Record::Call { begin, .. } | Record::Build { begin, .. } => *begin,
+            Record::Command(command) => command.start,
+        }
+    }
+}
+
+impl Command {
+    /// Its type, and the kernel.
+    pub fn name(&self) -> String {
+        match &self.launch {
+            Some(range) => format!("{} {}", self.command, range.kernel),
+            None => self.command.clone(),
+        }
+    }
+}
+
 impl Range {
     /// Number of work-groups.
     fn groups(&self) -> u64 {

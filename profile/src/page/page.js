@@ -147,7 +147,7 @@ function highlight(text) {
   return code;
 }
 
-const chosen = { kernel: null, source: null, line: null };
+const chosen = { kernel: null, source: null, line: null, ir: false };
 
 function showSource(kernel, line) {
   chosen.kernel = kernel;
@@ -164,6 +164,16 @@ function instructionsOf(key) {
   return chosen.kernel === null ? data.kernels.flatMap((_, kernel) => of(kernel)) : of(chosen.kernel);
 }
 
+// The Gen IR of a line with its kernels.
+function genIrOf(key) {
+  const of = kernel => data.kernels[kernel].gen_ir.filter(([at]) => key && at[0] === key[0] && at[1] === key[1]).map(([, text]) => [kernel, text]);
+  return chosen.kernel === null ? data.kernels.flatMap((_, kernel) => of(kernel)) : of(chosen.kernel);
+}
+
+const genIrRow = ([kernel, text]) => make("tr", { class: "code-row ir" + (matches(text) ? " found" : "") },
+  make("td", { colspan: COSTS.length }), make("td", { class: "number" }, "IR"),
+  make("td", { class: "left code", title: chosen.kernel === null ? data.kernels[kernel].name : undefined }, text));
+
 const offset = value => "0x" + value.toString(16).padStart(4, "0");
 
 function instructionRow([kernel, instruction], whole) {
@@ -177,7 +187,7 @@ function instructionRow([kernel, instruction], whole) {
 function toggle(row, line, whole) {
   if (row.classList.toggle("open")) {
     const why = line.reasons.length ? [make("tr", { class: "why" }, make("td", { colspan: COSTS.length + 1 }), make("td", { class: "left" }, line.reasons.join("; ")))] : [];
-    row.after(...why, ...instructionsOf(line.line).map(instruction => instructionRow(instruction, whole)));
+    row.after(...why, ...(chosen.ir ? genIrOf(line.line) : []).map(genIrRow), ...instructionsOf(line.line).map(instruction => instructionRow(instruction, whole)));
   } else {
     while (row.nextSibling && /^(code-row|why)/.test(row.nextSibling.className)) row.nextSibling.remove();
   }
@@ -226,7 +236,9 @@ function source() {
   const note = chosen.kernel !== null && data.kernels[chosen.kernel].without_lines;
   main.replaceChildren(
     make("div", { class: "controls" }, kernels, used.length ? sources : null,
-      make("button", { id: "hottest", onclick: () => hottest(byLine) }, "Hottest line")),
+      make("button", { id: "hottest", onclick: () => hottest(byLine) }, "Hottest line"),
+      data.kernels.some(kernel => kernel.gen_ir.length) ? make("label", {}, make("input", { id: "ir", type: "checkbox", checked: chosen.ir && "",
+        onchange: event => { chosen.ir = event.target.checked; source(); } }), " Gen IR") : null),
     make("p", { class: "note" }, note ? `No source lines: ${note}.` : ""), legend(),
     make("table", { class: "source" }, make("thead", {}, make("tr", {}, ...heads)), body));
   if (wanted) wanted.scrollIntoView({ block: "center" });
@@ -323,9 +335,52 @@ function roofline() {
     make("p", { class: "note" }, "Each point is a kernel, in the time of its launches as they were. Operations are those of floats, or of integers where a kernel has none of floats. Bytes are those of the cache lines that each launch accesses, each once."));
 }
 
+// Timeline
+
+const time = ns => ns >= 1e9 ? `${(ns / 1e9).toFixed(3)} s` : ns >= 1e6 ? `${(ns / 1e6).toFixed(3)} ms` : `${(ns / 1e3).toFixed(1)} us`;
+
+function timeline() {
+  const holder = make("div");
+  main.replaceChildren(make("h2", {}, "Calls, builds and commands in the host's time", make("small", {}, "a click enlarges; beside a slice, it shows all again")), holder);
+  const left = 130, width = Math.max(600, main.clientWidth - 40);
+  const end = Math.max(1, ...data.timeline.flatMap(track => track.slices.map(slice => slice[1])));
+  const several = new Set(data.timeline.map(track => track.process)).size > 1;
+  const draw = (from, to) => {
+    const x = at => left + (at - from) / (to - from) * (width - left);
+    const parts = [];
+    let y = 24;
+    for (let step = 0; step <= 8; step++) {
+      const at = from + (to - from) * step / 8;
+      parts.push(make("text", { class: "tick", x: x(at), y: 14, "text-anchor": step === 8 ? "end" : "start" }, time(at)));
+    }
+    for (const track of data.timeline) {
+      const open = [];
+      let depth = 1;
+      const rows = [];
+      for (const slice of track.slices) {
+        while (open.length && open[open.length - 1] <= slice[0]) open.pop();
+        open.push(slice[1]);
+        depth = Math.max(depth, open.length);
+        if (slice[1] < from || slice[0] > to) continue;
+        const begin = Math.max(left, x(slice[0])), size = Math.max(1, Math.min(width, x(slice[1])) - begin), top = y + (open.length - 1) * ROW;
+        const zoom = event => { event.stopPropagation(); draw(slice[0], Math.max(slice[1], slice[0] + 1)); };
+        rows.push(make("g", { onclick: zoom },
+          make("title", {}, [slice[2], time(slice[1] - slice[0]), slice[3]].filter(Boolean).join("\n")),
+          make("rect", { class: "frame slice", x: begin.toFixed(1), y: top, width: size.toFixed(1), height: ROW - 1, rx: 2, fill: colour({ name: slice[2] }) }),
+          size > 40 ? make("text", { class: "label", x: (begin + 4).toFixed(1), y: top + 14 }, slice[2].slice(0, Math.floor((size - 8) / 7))) : null));
+      }
+      parts.push(make("text", { class: "tick", x: 0, y: y + 14 }, several ? `${track.process}: ${track.name}` : track.name), ...rows);
+      y += depth * ROW + 8;
+    }
+    holder.replaceChildren(make("svg", { width, height: y, viewBox: `0 0 ${width} ${y}`, onclick: () => draw(0, end) }, ...parts));
+  };
+  draw(0, end);
+}
+
 // Tabs
 
-const TABS = [["overview", "Overview", overview], ["source", "Source", source], ["flame", "Flame graph", flame], ["roofline", "Roofline", roofline]];
+const TABS = [["overview", "Overview", overview], ["source", "Source", source], ["flame", "Flame graph", flame], ["roofline", "Roofline", roofline],
+  ...(data.timeline.length ? [["timeline", "Timeline", timeline]] : [])];
 
 function select(name) {
   const [id, , show] = TABS.find(tab => tab[0] === name) || TABS[0];

@@ -65,7 +65,12 @@ impl Eq for Collector {}
 
 /// The same for all builds and machines, as reports are compared.
 fn hash(code: &[u8]) -> String {
-    Sha256::digest(code)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+    digits(&Sha256::digest(code)[..8])
+}
+
+/// Two hexadecimal digits for each byte.
+fn digits(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Whether an instruction computes floats.
@@ -111,6 +116,7 @@ impl Kernel {
             hash,
             simd_width: launch.simd_width,
             code_bytes: code.len() as u64,
+            code: digits(code),
             translated: translation.map(|translation| translation.is_ok()),
             refused: translation.and_then(Result::err).map(str::to_owned),
             instructions: instructions.collect(),

@@ -94,6 +94,13 @@ pub struct Kernel {
     pub simd_width: u32,
     /// Bytes of code.
     pub code_bytes: u64,
+    /// The code, two hexadecimal digits for each byte.
+    #[serde(default)]
+    pub code: String,
+    /// The text of the Gen IR that it was generated from, with `; LINE:COLUMN` behind instructions; empty for code
+    /// that was not compiled for a profile.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub gen_ir: String,
     /// Launches.
     pub launches: u64,
     /// Work-groups.

@@ -59,7 +59,10 @@ fn print_located(text: &mut String, function: &Function, locations: &Locations) 
         for instruction in &block.instructions {
             let _ = write!(text, "    {}", print_instruction(instruction));
             if let Some(position) = locations.position(instruction.location) {
-                let _ = write!(text, " ; {}:{}", position.line, position.column);
+                // Of the first file, which is the program's source, the name is left out.
+                let file = locations.files.get(position.file).filter(|_| position.file > 0);
+                let file = file.map_or_else(String::new, |file| format!("{}:", file.name));
+                let _ = write!(text, " ; {file}{}:{}", position.line, position.column);
             }
             text.push('\n');
         }

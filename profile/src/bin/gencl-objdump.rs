@@ -1,0 +1,83 @@
+//! `gencl-objdump`: the machine code of a profile as `objdump -d` prints it, for KCachegrind, which calls the program that
+//! the variable `OBJDUMP` names (its `libviews/instrview.cpp` reads the output).
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use gencl_profile::callgrind::kernel_address;
+use gencl_profile::collect::read_report;
+use gencl_simulator::statistics::Report;
+
+/// Prints the machine code in a profile in the format of objdump.
+#[derive(Parser)]
+#[command(name = "gencl-objdump", version)]
+struct Arguments {
+    /// Accepted as objdump does: names are shown as they are.
+    #[arg(short = 'C', long)]
+    demangle: bool,
+    /// Accepted as objdump does: machine code is what is printed.
+    #[arg(short = 'd', long)]
+    disassemble: bool,
+    /// The first address.
+    #[arg(long, value_name = "ADDRESS", value_parser = address, default_value = "0")]
+    start_address: u64,
+    /// The address after the last one.
+    #[arg(long, value_name = "ADDRESS", value_parser = address, default_value = "0xffffffffffffffff")]
+    stop_address: u64,
+    /// The file profile.json.
+    file: PathBuf,
+}
+
+/// `0x1000` or `4096`.
+fn address(text: &str) -> Result<u64, String> {
+    let number =
+        text.strip_prefix("0x").map_or_else(|| text.parse(), |digits| u64::from_str_radix(digits, 16));
+    number.map_err(|_| "it must be an address, as 0x1000".to_owned())
+}
+
+/// The bytes of an instruction, from the digits of a kernel's code.
+fn bytes(code: &str, begin: usize, end: usize) -> String {
+    let digits = code.get(2 * begin..2 * end).unwrap_or_default().as_bytes();
+    digits.chunks(2).map(|byte| format!("{} ", String::from_utf8_lossy(byte))).collect()
+}
+
+fn text(report: &Report, arguments: &Arguments) -> String {
+    let mut text = format!("\n{}:     file format gencl-profile\n\n", arguments.file.display());
+    for (number, kernel) in report.kernels.iter().enumerate() {
+        let base = kernel_address(number);
+        for (index, instruction) in kernel.instructions.iter().enumerate() {
+            let at = base + u64::from(instruction.offset);
+            if !(arguments.start_address..arguments.stop_address).contains(&at) {
+                continue;
+            }
+            if index == 0 {
+                let _ = writeln!(text, "{at:016x} <{}>:", kernel.name);
+            }
+            let end = kernel.instructions.get(index + 1).map_or(kernel.code_bytes, |next| next.offset.into());
+            let bytes = bytes(&kernel.code, instruction.offset as usize, end as usize);
+            // The mnemonic, and its operands after a tab.
+            let code = instruction.text.trim();
+            let (mnemonic, operands) = code.split_once(' ').unwrap_or((code, ""));
+            let _ = writeln!(text, "{at:8x}:\t{bytes}\t{mnemonic}\t{}", operands.trim());
+        }
+    }
+    text
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match read_report(&arguments.file) {
+        Ok(report) => {
+            // If it is closed, nobody reads it.
+            let _ = std::io::stdout().write_all(text(&report, &arguments).as_bytes());
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("gencl-objdump: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
