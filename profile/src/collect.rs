@@ -47,49 +47,50 @@ fn numbered(folder: &Path, number: impl Fn(&str) -> Option<u32>) -> Vec<PathBuf>
 
 /// What the processes of a program have written.
 pub struct Collected {
-    /// The counts of all, with source locations.
-    pub report: Report,
+    /// The counts of all, with source locations; or why there are none.
+    pub report: Result<Report, String>,
     /// The trace of each that has one.
     pub traces: Vec<Trace>,
+    /// The kernels of all programs.
+    pub kernels: Vec<gencl_program::Kernel>,
 }
 
-/// Joins what a program's processes have written to a folder: each a folder with its process id as name, or, for drivers
-/// other than gencl, a file [`COUNTS`] with or without the process id after it.
+/// Joins what a program's processes have written to a folder: each a folder with its process id as name, and the render
+/// node a file [`COUNTS`] with or without the process id after it.
 ///
 /// # Errors
-/// Files that cannot be read, or no counts at all.
+/// Files that cannot be read.
 pub fn collect(folder: &Path) -> Result<Collected, String> {
-    let mut joined = Joined::default();
-    let mut traces = Vec::new();
-    let foreign = numbered(folder, |name| match name.strip_prefix(COUNTS)? {
+    let (mut joined, mut traces, mut kernels) = (Joined::default(), Vec::new(), Vec::new());
+    let mut through_node = Vec::new();
+    for counts in numbered(folder, |name| match name.strip_prefix(COUNTS)? {
         "" => Some(0),
         pid => pid.strip_prefix('.')?.parse().ok(),
-    });
-    for counts in foreign {
-        let mut report = read_report(&counts)?;
-        for kernel in &mut report.kernels {
-            kernel.line_information = LineInformation::Missing("of another driver".to_owned());
-        }
-        joined.add(report);
+    }) {
+        through_node.push(read_report(&counts)?);
     }
     for process in numbered(folder, |name| name.parse().ok()) {
         let counts = process.join(COUNTS);
         let id = process.file_name().and_then(|name| name.to_str()?.parse().ok());
         traces.extend(id.map(|id| Trace::read(&process, id)).transpose()?.flatten());
-        // A process without launches writes none.
-        if counts.exists() {
-            let mut report = read_report(&counts)?;
-            for file in numbered(&process.join(PROGRAMS), |name| name.strip_suffix(".elf")?.parse().ok()) {
-                let error = |why: String| format!("{}: {why}", file.display());
-                let bytes = fs::read(&file).map_err(|why| error(why.to_string()))?;
-                joined.locate(&bytes, &mut report).map_err(error)?;
+        // A process without launches writes none, nor does one whose launches the render node counts.
+        let mut report = if counts.exists() { Some(read_report(&counts)?) } else { None };
+        for file in numbered(&process.join(PROGRAMS), |name| name.strip_suffix(".elf")?.parse().ok()) {
+            let error = |why: String| format!("{}: {why}", file.display());
+            let bytes = fs::read(&file).map_err(|why| error(why.to_string()))?;
+            for report in through_node.iter_mut().chain(&mut report) {
+                joined.locate(&bytes, report).map_err(error)?;
             }
-            joined.add(report);
+            kernels.extend(elf::read(&bytes).map_err(|why| error(why.to_string()))?.kernels);
         }
+        report.into_iter().for_each(|report| joined.add(report));
     }
-    let report = joined.finish()?;
-    trace::match_launches(&mut traces, &report);
-    Ok(Collected { report, traces })
+    through_node.into_iter().for_each(|report| joined.add(report));
+    let report = joined.finish();
+    if let Ok(report) = &report {
+        trace::match_launches(&mut traces, report);
+    }
+    Ok(Collected { report, traces, kernels })
 }
 
 /// The report of all processes.
@@ -202,7 +203,7 @@ impl Joined {
         for kernel in &mut self.report.kernels {
             if kernel.line_information == LineInformation::Unknown {
                 kernel.line_information =
-                    LineInformation::Missing("of no program that the process built".to_owned());
+                    LineInformation::Missing("of another driver, or of no program that was built".to_owned());
             }
         }
         Ok(self.report)

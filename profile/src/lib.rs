@@ -17,6 +17,7 @@ mod perfetto;
 pub mod pprof;
 pub mod run;
 pub mod table;
+pub mod timings;
 pub mod trace;
 
 #[cfg(test)]

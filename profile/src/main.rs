@@ -13,7 +13,8 @@ use gencl_profile::collect::Collected;
 use gencl_profile::compare::compare;
 use gencl_profile::run::{Run, exit_code};
 use gencl_profile::trace::Trace;
-use gencl_profile::{collect, devices, output, table};
+use gencl_profile::{collect, devices, output, table, timings};
+use gencl_program::Kernel;
 use gencl_simulator::statistics::Report;
 
 /// Profiles an OpenCL program on a simulated Gen GPU by kernel, source line and machine instruction.
@@ -117,11 +118,18 @@ fn show(
     Ok(if slower.is_empty() { 0 } else { SLOWER })
 }
 
+/// Prints the times of a program that ran on a real GPU, and writes the trace. `reason` says why there are no counts.
+fn show_timings(traces: &[Trace], kernels: &[Kernel], folder: &Path, reason: &str) -> Result<u8, String> {
+    let Some(text) = timings::summary(traces, kernels) else { return Err(reason.to_owned()) };
+    output::write_trace(&Report::default(), traces, folder)?;
+    eprint!("times of the device; there are no counts: {reason}\n\n{text}\n");
+    eprintln!("written to {}: {}", folder.display(), output::TRACE);
+    Ok(0)
+}
+
 fn written(folder: &Path) -> String {
-    format!(
-        "written to {}: profile.html, callgrind.out, folded.txt, profile.pb.gz, profile.json",
-        folder.display()
-    )
+    let files = "profile.html, callgrind.out, folded.txt, profile.pb.gz, profile.json";
+    format!("written to {}: {files} and more", folder.display())
 }
 
 fn run(arguments: Arguments) -> Result<u8, String> {
@@ -133,8 +141,9 @@ fn run(arguments: Arguments) -> Result<u8, String> {
     if on.is_empty() {
         let (status, collected) = run.profile()?;
         // Standard output is the program's.
-        let shown = collected.and_then(|collected| {
-            show(&collected.report, &collected.traces, &arguments.output, io::stderr())
+        let shown = collected.and_then(|Collected { report, traces, kernels }| match report {
+            Ok(report) => show(&report, &traces, &arguments.output, io::stderr()),
+            Err(reason) => show_timings(&traces, &kernels, &arguments.output.output, &reason),
         });
         return ended(status, shown);
     }
@@ -142,7 +151,8 @@ fn run(arguments: Arguments) -> Result<u8, String> {
     for name in on {
         let (status, collected) = Run { device: Some(name), ..run }.profile()?;
         let folder = arguments.output.output.join(name);
-        let written = collected.and_then(|Collected { report, traces }| {
+        let written = collected.and_then(|Collected { report, traces, .. }| {
+            let report = report?;
             output::write(&Analysis::of(&report), &traces, &folder)?;
             reports.push(report);
             Ok(0)

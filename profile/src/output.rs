@@ -3,9 +3,14 @@
 use std::fs;
 use std::path::Path;
 
+use gencl_simulator::statistics::Report;
+
 use crate::analysis::Analysis;
 use crate::trace::Trace;
 use crate::{callgrind, flame, html, perfetto, pprof};
+
+/// The Perfetto trace.
+pub const TRACE: &str = "trace.perfetto-trace";
 
 /// Writes all files of a profile to a folder, and the sources beside them, where tools look for them. Without traces of
 /// processes there is no Perfetto trace.
@@ -13,11 +18,7 @@ use crate::{callgrind, flame, html, perfetto, pprof};
 /// # Errors
 /// Files that cannot be written.
 pub fn write(analysis: &Analysis<'_>, traces: &[Trace], folder: &Path) -> Result<(), String> {
-    let file = |name: &str, bytes: &[u8]| {
-        let path = folder.join(name);
-        fs::write(&path, bytes).map_err(|error| format!("{}: {error}", path.display()))
-    };
-    fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let file = |name: &str, bytes: &[u8]| write_file(folder, name, bytes);
     let json = serde_json::to_vec(analysis.report).map_err(|error| error.to_string())?;
     file("profile.json", &json)?;
     file("profile.html", html::write(analysis, traces).map_err(|error| error.to_string())?.as_bytes())?;
@@ -25,7 +26,7 @@ pub fn write(analysis: &Analysis<'_>, traces: &[Trace], folder: &Path) -> Result
     file("folded.txt", flame::folded(analysis).as_bytes())?;
     file("profile.pb.gz", &pprof::write(analysis).map_err(|error| error.to_string())?)?;
     if !traces.is_empty() {
-        file("trace.perfetto-trace", &perfetto::write(analysis.report, traces))?;
+        write_trace(analysis.report, traces, folder)?;
     }
     for source in &analysis.report.sources {
         // Only names that the join has made are those of files in this folder.
@@ -34,4 +35,18 @@ pub fn write(analysis: &Analysis<'_>, traces: &[Trace], folder: &Path) -> Result
         }
     }
     Ok(())
+}
+
+/// Writes the Perfetto trace to a folder. Without launches on a simulated device the report is empty.
+///
+/// # Errors
+/// A file that cannot be written.
+pub fn write_trace(report: &Report, traces: &[Trace], folder: &Path) -> Result<(), String> {
+    write_file(folder, TRACE, &perfetto::write(report, traces))
+}
+
+fn write_file(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), String> {
+    let path = folder.join(name);
+    let written = fs::create_dir_all(folder).and_then(|()| fs::write(&path, bytes));
+    written.map_err(|error| format!("{}: {error}", path.display()))
 }

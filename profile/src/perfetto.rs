@@ -382,6 +382,9 @@ fn gpu(writer: &mut Writer, report: &Report, origin: u64) {
 pub fn write(report: &Report, traces: &[Trace]) -> Vec<u8> {
     let mut writer = Writer::default();
     traces.iter().for_each(|trace| process(&mut writer, report, trace));
+    if report.launches.is_empty() {
+        return TraceFile { packet: writer.packets }.encode_to_vec();
+    }
     let begins = traces.iter().flat_map(|trace| trace.records.iter().map(Record::begin));
     gpu(&mut writer, report, begins.min().unwrap_or(0));
     TraceFile { packet: writer.packets }.encode_to_vec()

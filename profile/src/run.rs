@@ -44,13 +44,7 @@ impl Run<'_> {
     fn in_process(self, folder: &Path) -> Command {
         let mut command = Command::new(&self.command[0]);
         command.args(&self.command[1..]);
-        let mut debug = std::env::var_os(DEBUG).filter(|debug| !debug.is_empty()).unwrap_or_default();
-        if !debug.is_empty() {
-            debug.push(",");
-        }
-        debug.push("profile=");
-        debug.push(folder);
-        command.env(DEBUG, debug);
+        command.env(DEBUG, self.debug_options(folder));
         if let Some(device) = self.device {
             command.env("GENCL_DEVICE", format!("sim:{device}"));
         }
@@ -61,6 +55,17 @@ impl Run<'_> {
         command
     }
 
+    /// gencl's debug options, with that for a profile in a folder.
+    fn debug_options(self, folder: &Path) -> OsString {
+        let mut debug = std::env::var_os(DEBUG).filter(|debug| !debug.is_empty()).unwrap_or_default();
+        if !debug.is_empty() {
+            debug.push(",");
+        }
+        debug.push("profile=");
+        debug.push(folder);
+        debug
+    }
+
     /// The program with another driver, whose launches the render node counts.
     fn through_render_node(self, driver: &Path, folder: &Path) -> Result<Command, String> {
         let mut command = Command::new(beside("gencl-sim").unwrap_or_else(|| "gencl-sim".into()));
@@ -69,7 +74,7 @@ impl Run<'_> {
         }
         command.arg("--stats").arg(folder.join(COUNTS)).arg("--").args(self.command);
         let driver = std::path::absolute(driver).map_err(|error| format!("{}: {error}", driver.display()))?;
-        command.env(VENDORS, driver);
+        command.env(VENDORS, driver).env(DEBUG, self.debug_options(folder));
         Ok(command)
     }
 }

@@ -1,12 +1,13 @@
 //! Profiles of a program, with the driver of this build: `examples/matrix`.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use gencl_profile::analysis::Analysis;
 use gencl_profile::collect::read_report;
 use gencl_simulator::statistics::Report;
-use gencl_simulator::statistics::report::LineInformation;
+use gencl_simulator::statistics::report::{Instruction, LineInformation};
 use gencl_testing::harness::{self, Outcome};
 
 const PROFILER: &str = env!("CARGO_BIN_EXE_gencl-profile");
@@ -47,10 +48,21 @@ impl Program {
 
     /// Profiles the program with a kernel file and the remaining arguments of `line`.
     fn profile(&self, options: &[&str], output: &str, line: &str) -> Result<Output, String> {
+        self.profile_by(&[], options, output, line)
+    }
+
+    /// The same by another program, which is given first.
+    fn profile_by(
+        &self,
+        by: &[&OsStr],
+        options: &[&str],
+        output: &str,
+        line: &str,
+    ) -> Result<Output, String> {
         let mut arguments = line.split(' ');
         let kernel = Path::new(EXAMPLE).join(arguments.next().unwrap_or_default());
         let mut command = Command::new(PROFILER);
-        command.args(options).arg("--output").arg(self.path(output)).arg("--");
+        command.args(options).arg("--output").arg(self.path(output)).arg("--").args(by);
         command.arg(self.path("matrix")).arg(kernel).args(arguments);
         for variable in ["OCL_ICD_VENDORS", "GENCL_COMPILER", "GENCL_DEVICE", "GENCL_DEBUG"] {
             command.env_remove(variable);
@@ -164,6 +176,68 @@ fn launches_are_in_the_trace() -> Outcome {
     Ok(())
 }
 
+/// Why the render node cannot be used.
+fn without_node() -> Option<String> {
+    missing().or_else(|| (!beside("gencl-sim").exists()).then(|| "gencl-sim is not built".to_owned()))
+}
+
+/// A file of this build.
+fn beside(name: &str) -> PathBuf {
+    Path::new(PROFILER).with_file_name(name)
+}
+
+/// A driver's launches are counted by the render node; gencl's have lines there, too.
+fn a_driver_on_the_render_node() -> Outcome {
+    let program = Program::new()?;
+    let driver = beside("vendors").join("gencl.icd");
+    let options = ["--device", "skl", "--driver", driver.to_str().unwrap_or_default()];
+    program.profile(&options, "node", NAIVE)?;
+    program.profile(&["--device", "skl"], "process", NAIVE)?;
+    let [node, process] =
+        ["node", "process"].map(|name| read_report(&program.path(name).join("profile.json")));
+    assert_eq!(node?.kernels, process?.kernels);
+    Ok(())
+}
+
+/// Where the driver's device is not simulated, there are the times of its commands.
+fn a_device_without_counts() -> Outcome {
+    let program = Program::new()?;
+    let simulator = beside("gencl-sim");
+    let by = [simulator.as_os_str(), "--device".as_ref(), "skl".as_ref(), "--".as_ref()];
+    let output = program.profile_by(&by, &[], "times", NAIVE)?;
+    assert!(output.status.success());
+    let told = String::from_utf8_lossy(&output.stderr);
+    let row = told.lines().find(|line| line.ends_with("  multiply")).ok_or_else(|| told.to_string())?;
+    let cells: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!((cells[0], cells[1], cells[4]), ("100.0%", "1", "32"), "{told}");
+    assert!(program.path("times").join(TRACE).exists() && !program.path("times/profile.json").exists());
+    Ok(())
+}
+
+/// KCachegrind asks for the code between two addresses.
+fn machine_code_for_kcachegrind() -> Outcome {
+    let program = Program::new()?;
+    program.profile(&["--device", "skl"], "profile", "coalesced.cl 16 16 1")?;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gencl-objdump"));
+    command.args(["-C", "-d", "--start-address=0x1000010", "--stop-address=0x1000030"]);
+    let output = command.arg(program.path("profile/profile.json")).output();
+    let text = String::from_utf8(output.map_err(|error| error.to_string())?.stdout);
+    let text = text.map_err(|error| error.to_string())?;
+    let rows: Vec<&str> = text.lines().filter(|line| line.contains(":\t")).collect();
+    let report = read_report(&program.path("profile/profile.json"))?;
+    let within = |instruction: &&Instruction| (0x10..0x30).contains(&instruction.offset);
+    let instructions = report.kernels[0].instructions.iter().filter(within);
+    assert_eq!(rows.len(), instructions.clone().count());
+    for (row, instruction) in rows.iter().zip(instructions) {
+        let parts: Vec<&str> = row.split('\t').collect();
+        assert_eq!(parts[0].trim(), format!("{:x}:", 0x100_0000 + instruction.offset));
+        let bytes = parts[1].split_whitespace().collect::<String>();
+        assert!(report.kernels[0].code[2 * instruction.offset as usize..].starts_with(&bytes), "{row}");
+        assert!(instruction.text.trim().starts_with(parts[2]), "{row}");
+    }
+    Ok(())
+}
+
 fn several_devices() -> Outcome {
     let program = Program::new()?;
     let output = program.profile(&["--on", "ivb,skl"], "devices", NAIVE);
@@ -177,14 +251,20 @@ fn several_devices() -> Outcome {
 }
 
 fn main() {
-    let tests: [(&str, Test); 4] = [
+    let tests: [(&str, Test); 5] = [
         ("the_hottest_line_is_named", the_hottest_line_is_named),
         ("profiles_are_reproducible", profiles_are_reproducible),
         ("a_slower_program_fails_the_check", a_slower_program_fails_the_check),
         ("several_devices", several_devices),
+        ("machine_code_for_kcachegrind", machine_code_for_kcachegrind),
+    ];
+    let on_node: [(&str, Test); 2] = [
+        ("a_driver_on_the_render_node", a_driver_on_the_render_node),
+        ("a_device_without_counts", a_device_without_counts),
     ];
     let mut tests: Vec<_> =
         tests.into_iter().map(|(name, run)| harness::test_unless(missing(), name, run)).collect();
+    tests.extend(on_node.into_iter().map(|(name, run)| harness::test_unless(without_node(), name, run)));
     let name = "launches_are_in_the_trace";
     tests.push(harness::test_unless(without_perfetto(), name, launches_are_in_the_trace));
     harness::run(tests);
