@@ -4,6 +4,7 @@
 //! formats, address modes and tilings is decided outside of the loops. The functions return `None` for what has to
 //! be done channel by channel.
 
+use super::super::scattered::lanes;
 use super::channels::encode;
 use super::filter::{self, Filter};
 use super::positions::{LaneTaps, ONLY, mask};
@@ -45,47 +46,105 @@ impl LaneAccess<'_> {
         coordinates: &[Lanes<u32>; 3],
         offsets: [i32; 3],
     ) -> Option<Dwords> {
-        let image = &self.prepared.image;
-        let filter = self.prepared.filter(state, smaller);
-        let dimensions = image.dimensions();
-        let axes = &state.axes(smaller)[..dimensions];
-        let slices = (image.array && dimensions < 3).then(|| {
-            let slice = |lane: usize| f32::from_bits(coordinates[dimensions][lane]);
-            each::<N, _>(|lane| filter::slice(slice(lane), self.level.size[2]))
-        });
-        let size = self.level.size;
-        match filter {
+        match self.prepared.filter(state, smaller) {
             Filter::Nearest => {
-                let (mut places, mut inside) = ([[0; LANES]; 3], u32::MAX);
-                for (n, axis) in axes.iter().enumerate() {
-                    let (texels, there) = axis.nearest::<N>(&coordinates[n], size[n], offsets[n]);
-                    places[n] = texels;
-                    inside &= there;
-                }
-                places[2] = slices.unwrap_or(places[2]);
+                let (places, inside) = self.nearest::<N>(state, smaller, coordinates, offsets);
                 let border = match self.mask & !inside {
                     0 => [0; 4],
-                    _ => source.border(state.border, image).ok()?,
+                    _ => source.border(state.border, &self.prepared.image).ok()?,
                 };
-                let dwords = self.texels::<N>(&self.offsets::<N>(&places));
+                let dwords = self.texels::<N>(&places);
                 Some(self.of_channels(|channel| self.values::<N>(channel, &dwords, inside, &border)))
             }
             Filter::Linear => {
-                let mut taps = [ONLY; 3];
-                for (n, axis) in axes.iter().enumerate() {
-                    taps[n] = axis.linear::<N>(&coordinates[n], size[n], offsets[n]);
-                }
-                taps[2].index[0] = slices.unwrap_or(taps[2].index[0]);
+                let taps = self.taps::<N>(state, smaller, coordinates, offsets);
                 let border = self.border::<N>(source, state, &taps)?;
                 Some(self.interpolated::<N>(&taps, &border))
             }
         }
     }
 
-    /// The weighted sums of all texels.
-    fn interpolated<const N: usize>(&self, taps: &[LaneTaps; 3], border: &Texel) -> Dwords {
+    /// Calls `access` with the GPU address of each texel that [`LaneAccess::filtered`] reads.
+    pub fn filtered_texels<const N: usize>(
+        &self,
+        state: &SamplerState,
+        smaller: bool,
+        coordinates: &[Lanes<u32>; 3],
+        offsets: [i32; 3],
+        mut access: impl FnMut(u64),
+    ) {
+        let mut add = |places: &Lanes<u32>, channels: u32| {
+            for lane in lanes(channels & self.mask) {
+                access(self.prepared.image.base + u64::from(places[lane]));
+            }
+        };
+        match self.prepared.filter(state, smaller) {
+            Filter::Nearest => {
+                let (places, inside) = self.nearest::<N>(state, smaller, coordinates, offsets);
+                add(&places, inside);
+            }
+            Filter::Linear => {
+                let taps = self.taps::<N>(state, smaller, coordinates, offsets);
+                self.each_corner::<N>(&taps, |places, weights, inside| {
+                    add(places, inside & mask::<N>(&each::<N, _>(|lane| weights[lane] > 0.0)));
+                });
+            }
+        }
+    }
+
+    /// The slices of an array that the coordinates choose.
+    fn slices<const N: usize>(&self, coordinates: &[Lanes<u32>; 3]) -> Option<Lanes<u32>> {
+        let dimensions = self.prepared.image.dimensions();
+        (self.prepared.image.array && dimensions < 3).then(|| {
+            let slice = |lane: usize| f32::from_bits(coordinates[dimensions][lane]);
+            each::<N, _>(|lane| filter::slice(slice(lane), self.level.size[2]))
+        })
+    }
+
+    /// The offsets of the nearest texels, and the mask of those within bounds.
+    fn nearest<const N: usize>(
+        &self,
+        state: &SamplerState,
+        smaller: bool,
+        coordinates: &[Lanes<u32>; 3],
+        offsets: [i32; 3],
+    ) -> (Lanes<u32>, u32) {
+        let (mut places, mut inside) = ([[0; LANES]; 3], u32::MAX);
+        let axes = &state.axes(smaller)[..self.prepared.image.dimensions()];
+        for (n, axis) in axes.iter().enumerate() {
+            let (texels, there) = axis.nearest::<N>(&coordinates[n], self.level.size[n], offsets[n]);
+            places[n] = texels;
+            inside &= there;
+        }
+        places[2] = self.slices::<N>(coordinates).unwrap_or(places[2]);
+        (self.offsets::<N>(&places), inside)
+    }
+
+    /// The two texels along each axis, and their weights.
+    fn taps<const N: usize>(
+        &self,
+        state: &SamplerState,
+        smaller: bool,
+        coordinates: &[Lanes<u32>; 3],
+        offsets: [i32; 3],
+    ) -> [LaneTaps; 3] {
+        let mut taps = [ONLY; 3];
+        let axes = &state.axes(smaller)[..self.prepared.image.dimensions()];
+        for (n, axis) in axes.iter().enumerate() {
+            taps[n] = axis.linear::<N>(&coordinates[n], self.level.size[n], offsets[n]);
+        }
+        taps[2].index[0] = self.slices::<N>(coordinates).unwrap_or(taps[2].index[0]);
+        taps
+    }
+
+    /// Calls `corner` with the offsets, weights and mask of those within bounds of the texels that are filtered.
+    #[inline]
+    fn each_corner<const N: usize>(
+        &self,
+        taps: &[LaneTaps; 3],
+        mut corner: impl FnMut(&Lanes<u32>, &Lanes<f64>, u32),
+    ) {
         let used = |axis: usize| if self.prepared.image.dimensions() > axis { 2 } else { 1 };
-        let mut sums = [[0.0; LANES]; 4];
         for z in 0..used(2) {
             let corners = self.corners::<N>(taps, z);
             for y in 0..used(1) {
@@ -95,16 +154,24 @@ impl LaneAccess<'_> {
                     if weights[..N].iter().all(|weight| *weight == 0.0) {
                         continue;
                     }
-                    let dwords = self.texels::<N>(&sum::<N>(&corners.columns[x], &corners.rows[y]));
-                    let inside = corner_inside(taps, chosen);
-                    for (channel, sums) in sums.iter_mut().enumerate() {
-                        if self.is_read(channel) {
-                            weigh::<N>(sums, &self.values::<N>(channel, &dwords, inside, border), &weights);
-                        }
-                    }
+                    let places = sum::<N>(&corners.columns[x], &corners.rows[y]);
+                    corner(&places, &weights, corner_inside(taps, chosen));
                 }
             }
         }
+    }
+
+    /// The weighted sums of all texels.
+    fn interpolated<const N: usize>(&self, taps: &[LaneTaps; 3], border: &Texel) -> Dwords {
+        let mut sums = [[0.0; LANES]; 4];
+        self.each_corner::<N>(taps, |places, weights, inside| {
+            let dwords = self.texels::<N>(places);
+            for (channel, sums) in sums.iter_mut().enumerate() {
+                if self.is_read(channel) {
+                    weigh::<N>(sums, &self.values::<N>(channel, &dwords, inside, border), weights);
+                }
+            }
+        });
         self.of_channels(|channel| each::<N, _>(|lane| (sums[channel][lane] as f32).to_bits()))
     }
 

@@ -57,8 +57,8 @@ pub type Texel = [u32; 4];
 
 /// Where the texels of a channel come from.
 trait TexelSource {
-    /// The bits of the texel at a GPU address.
-    fn texel(&mut self, address: u64, size: usize) -> Result<u128, Fault>;
+    /// The texel of a surface at a GPU address.
+    fn texel(&mut self, address: u64, image: &Surface) -> Result<Texel, Fault>;
 
     /// The border colour at an offset, for a surface.
     fn border(&mut self, offset: u32, image: &Surface) -> Result<Texel, Fault>;
@@ -75,9 +75,9 @@ pub struct TexelAccess {
 
 /// Notes what is read, all of which is 0.
 impl TexelSource for Vec<TexelAccess> {
-    fn texel(&mut self, address: u64, bytes: usize) -> Result<u128, Fault> {
-        self.push(TexelAccess { address, bytes });
-        Ok(0)
+    fn texel(&mut self, address: u64, image: &Surface) -> Result<Texel, Fault> {
+        self.push(TexelAccess { address, bytes: image.format.bytes() });
+        Ok([0; 4])
     }
 
     fn border(&mut self, _: u32, _: &Surface) -> Result<Texel, Fault> {
@@ -86,8 +86,8 @@ impl TexelSource for Vec<TexelAccess> {
 }
 
 impl TexelSource for Call<'_, '_> {
-    fn texel(&mut self, address: u64, size: usize) -> Result<u128, Fault> {
-        self.read_texel(address, size)
+    fn texel(&mut self, address: u64, image: &Surface) -> Result<Texel, Fault> {
+        Ok(image.format.decode(self.read_texel(address, image.format.bytes())?))
     }
 
     fn border(&mut self, offset: u32, image: &Surface) -> Result<Texel, Fault> {

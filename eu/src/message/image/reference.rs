@@ -82,7 +82,7 @@ impl Sampling<'_> {
             _ => None,
         };
         match address {
-            Some(address) => Ok(image.format.decode(source.texel(address, image.format.bytes())?)),
+            Some(address) => source.texel(address, image),
             None => Ok(image.format.mask([0; 4])),
         }
     }
@@ -161,7 +161,7 @@ impl Sampling<'_> {
         match place {
             [Some(x), Some(y), Some(z)] => {
                 let address = image.address(level, [x, y, z]);
-                Ok(image.format.decode(source.texel(address, image.format.bytes())?))
+                source.texel(address, image)
             }
             _ => Ok(image.format.mask(source.border(state.border, image)?)),
         }

@@ -104,13 +104,35 @@ impl Request {
 
 /// The texels that a message reads; none for an invalid one.
 pub fn texels(call: &mut Call<'_, '_>, message: &Sample) -> Vec<TexelAccess> {
-    let mut texels = Vec::new();
+    let mut texels = Vec::with_capacity(LANES);
     if let Ok(request) = Request::of(call, message) {
-        for lane in lanes(request.mask) {
-            let _ = request.reference(message.kind).texel(&mut texels, request.parameters(lane));
+        let found = match message.simd {
+            8 => filtered_texels::<8>(call, &request, &mut texels),
+            _ => filtered_texels::<16>(call, &request, &mut texels),
+        };
+        if found.is_none() {
+            for lane in lanes(request.mask) {
+                let _ = request.reference(message.kind).texel(&mut texels, request.parameters(lane));
+            }
         }
+        call.keep(request.prepared);
     }
     texels
+}
+
+/// Adds the texels of all channels at once; `None` if that is not possible.
+fn filtered_texels<const N: usize>(
+    call: &mut Call<'_, '_>,
+    request: &Request,
+    texels: &mut Vec<TexelAccess>,
+) -> Option<()> {
+    let Request { prepared, offsets, mask, coordinates, .. } = request;
+    let state = prepared.sampler.as_ref()?;
+    let (access, smaller) = call.lane_access(prepared, *mask, [true; 4])?;
+    let bytes = prepared.image.format.bytes();
+    let add = |address| texels.push(TexelAccess { address, bytes });
+    access.filtered_texels::<N>(state, smaller, coordinates, *offsets, add);
+    Some(())
 }
 
 /// Performs a message for all enabled channels.
