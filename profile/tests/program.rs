@@ -138,7 +138,8 @@ fn several_devices() -> Outcome {
 }
 
 fn main() {
-    let tests: [(&str, fn() -> Outcome); 4] = [
+    type Test = fn() -> Outcome;
+    let tests: [(&str, Test); 4] = [
         ("the_hottest_line_is_named", the_hottest_line_is_named),
         ("profiles_are_reproducible", profiles_are_reproducible),
         ("a_slower_program_fails_the_check", a_slower_program_fails_the_check),
