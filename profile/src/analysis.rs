@@ -320,6 +320,15 @@ impl<'a> Analysis<'a> {
         self.shares[kernel] * ratio(Cost::of(instruction).clocks, self.kernels[kernel].clocks)
     }
 
+    /// The part that instructions have in what limits a kernel: of the limiting resource's use, or of the thread clocks.
+    pub fn part_of_limit(&self, kernel: usize, cost: &Cost) -> f64 {
+        let (limit, total) = (self.limits[kernel], &self.kernels[kernel]);
+        match use_of_limit(limit, total) {
+            0 => ratio(cost.clocks, total.clocks),
+            all => ratio(use_of_limit(limit, cost), all),
+        }
+    }
+
     /// The numbers of the kernels, by descending time.
     pub fn hottest_kernels(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.report.kernels.len()).collect();

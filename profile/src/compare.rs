@@ -12,14 +12,15 @@ use crate::analysis::{Analysis, LineKey, kernel_name};
 /// Number of lines that are printed.
 const SHOWN: usize = 20;
 
-/// The clocks of a kernel or line in both profiles, for a launch.
+/// The clocks of a kernel or line in both profiles, for a launch. A line has those of the kernel by its part of the resource
+/// that limits the kernel, so that the lines' add up to the kernel's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     /// The kernel's name, or `FILE:LINE`.
     pub name: String,
     /// The line's text.
     pub text: String,
-    /// Of a kernel, clocks of a launch; of a line, those of all its threads.
+    /// The clocks of the earlier profile.
     pub before: f64,
     /// The same now.
     pub after: f64,
@@ -44,9 +45,9 @@ pub struct Comparison {
     pub lines: Vec<Change>,
 }
 
-/// The sum of clocks for a launch.
-fn per_launch(clocks: u64, kernel: &Kernel) -> f64 {
-    clocks as f64 / kernel.launches.max(1) as f64
+/// The clocks of a launch.
+fn per_launch(kernel: &Kernel) -> f64 {
+    kernel.cycles as f64 / kernel.launches.max(1) as f64
 }
 
 /// The kernels by name, and by number where several have the same.
@@ -67,12 +68,12 @@ pub fn compare(old: &Analysis<'_>, new: &Analysis<'_>) -> Comparison {
     for (name, after) in by_name(new.report) {
         let Some(before) = known.get(&name) else { continue };
         let (old_kernel, new_kernel) = (&old.report.kernels[*before], &new.report.kernels[after]);
-        let cycles = per_launch(old_kernel.cycles, old_kernel);
+        let cycles = per_launch(old_kernel);
         comparison.kernels.push(Change {
             name: name.0.to_owned(),
             text: String::new(),
             before: cycles,
-            after: per_launch(new_kernel.cycles, new_kernel),
+            after: per_launch(new_kernel),
             whole: cycles,
         });
         comparison.lines.extend(lines((old, *before), (new, after)));
@@ -84,14 +85,15 @@ pub fn compare(old: &Analysis<'_>, new: &Analysis<'_>) -> Comparison {
 /// The lines of a kernel that have changed.
 fn lines((old, before): (&Analysis<'_>, usize), (new, after): (&Analysis<'_>, usize)) -> Vec<Change> {
     let (old_kernel, new_kernel) = (&old.report.kernels[before], &new.report.kernels[after]);
-    let whole = per_launch(old.kernels[before].clocks, old_kernel);
+    let whole = per_launch(old_kernel);
+    let now_whole = per_launch(new_kernel);
     let mut earlier: BTreeMap<LineKey, f64> = BTreeMap::new();
     let mut moved = Moves::new((old.report, old_kernel), (new.report, new_kernel));
     // Those that are gone keep their names of the old profile.
     let mut gone = Vec::new();
     for (key, line) in &old.lines[before] {
         let Some(key) = key else { continue };
-        let clocks = per_launch(line.cost.clocks, old_kernel);
+        let clocks = whole * old.part_of_limit(before, &line.cost);
         match moved.line(*key) {
             Some(now) => *earlier.entry(now).or_default() += clocks,
             None => gone.push((*key, clocks)),
@@ -103,7 +105,9 @@ fn lines((old, before): (&Analysis<'_>, usize), (new, after): (&Analysis<'_>, us
         name: new.line_name(key),
         text: new.line_text(key).to_owned(),
         before: earlier.get(&key).copied().unwrap_or(0.0),
-        after: new.lines[after].get(&Some(key)).map_or(0.0, |line| per_launch(line.cost.clocks, new_kernel)),
+        after: new.lines[after]
+            .get(&Some(key))
+            .map_or(0.0, |line| now_whole * new.part_of_limit(after, &line.cost)),
         whole,
     });
     let gone = gone.into_iter().map(|(key, clocks)| Change {
@@ -217,9 +221,7 @@ impl Comparison {
             text.push_str("no line has changed\n");
             return text;
         }
-        text.push_str(
-            "lines: thread clocks of a launch, and their change as a part of those of the kernel\n",
-        );
+        text.push_str("lines: their part of these clocks, by the resource that limits the kernel\n");
         let mut largest: Vec<&Change> = self.lines.iter().collect();
         largest.sort_by(|a, b| b.slowdown().abs().total_cmp(&a.slowdown().abs()));
         for line in largest.into_iter().take(SHOWN) {

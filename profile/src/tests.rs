@@ -137,6 +137,12 @@ fn text_in_the_page_cannot_end_its_element() {
     assert!(!page.contains("{{") && !page.contains("http://localhost"));
 }
 
+/// A report whose launches are limited by latency.
+fn limited_by_latency(mut report: Report) -> Report {
+    report.launches.iter_mut().for_each(|launch| launch.limit = "latency".to_owned());
+    report
+}
+
 /// The report of a program in which a line was inserted, and line 7 was changed so that it takes 440 clocks more.
 fn slower() -> Report {
     let mut report = report();
@@ -151,15 +157,20 @@ fn slower() -> Report {
 
 #[test]
 fn a_slower_line_is_found() {
-    let (old, new) = (report(), slower());
+    let (old, new) = (limited_by_latency(report()), limited_by_latency(slower()));
     let (old, new) = (Analysis::of(&old), Analysis::of(&new));
     let comparison = compare(&old, &new);
     let names = |limit| comparison.slower(limit).iter().map(|change| change.name.clone()).collect::<Vec<_>>();
     assert_eq!(names(0.05), ["sum".to_owned(), format!("{FILE}:8")]);
-    // 45 of 450 clocks, and 220 of 2110 thread clocks for each launch.
-    assert_eq!(names(0.102), [format!("{FILE}:8")]);
+    // 45 of 450 clocks, and 495 * 4480/4660 - 450 * 4040/4220.
+    assert_eq!(names(0.1001), [format!("{FILE}:8")]);
     assert_eq!(names(0.11), <[String; 0]>::default());
     assert!(comparison.text().contains("s += 2 * load(x, 0);"), "{}", comparison.text());
+    // The data port is used by line 2 alone.
+    let (old, new) = (report(), slower());
+    let (old, new) = (Analysis::of(&old), Analysis::of(&new));
+    let comparison = compare(&old, &new);
+    assert_eq!(comparison.slower(0.05)[1].name, format!("{FILE}:2"));
     let same = compare(&old, &old);
     assert!(same.slower(0.0).is_empty() && same.text().contains("no line has changed"));
 }
