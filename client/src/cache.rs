@@ -35,7 +35,7 @@ const WRITES_BETWEEN_LOOKS: u32 = 16;
 const STALE: i64 = 3600;
 
 /// Debug options that do not affect the compiler's output.
-const HARMLESS: &[&str] = &[debug::LOG, debug::QUIET, debug::BATCH, debug::PROFILE];
+const HARMLESS: &[&str] = &[debug::LOG, debug::QUIET, debug::BATCH];
 
 /// Text in sources whose meaning differs between builds.
 const CHANGING: &[&[u8]] = &[b"__DATE__", b"__TIME__", b"__TIMESTAMP__", b"__has_include"];

@@ -19,7 +19,7 @@ use crate::link::{self, Link};
 use crate::llvm::{self, Machine, generic, library, lower, pipeline, prepare, printf, view};
 use crate::options::clang_arguments;
 use crate::translate::{TranslateError, translate};
-use crate::{clang, statistics};
+use crate::{clang, dwarf, statistics};
 
 /// A build.
 #[derive(Clone, Copy, Debug)]
@@ -137,7 +137,7 @@ impl<'a> Driver<'a> {
         self.outcome(|driver, log| {
             let target = target(build.target)?;
             let options = read_options(build, target, log)?;
-            let arguments = clang_arguments(&options, target.profile());
+            let arguments = driver.arguments(&options, target);
             let context = Context::create();
             let module = driver.clang(&context, build, target, &arguments, log)?;
             Ok(driver.run("", "write-object", |_| {
@@ -234,6 +234,15 @@ impl<'a> Driver<'a> {
             .map_err(|stop| log + &stop.message)
     }
 
+    /// Clang's arguments.
+    fn arguments(&self, options: &BuildOptions, target: &Target) -> Vec<String> {
+        let mut arguments = clang_arguments(options, target.profile());
+        if self.debug.is_set(debug::PROFILE) {
+            arguments.extend(LINE_TABLES.iter().map(ToString::to_string));
+        }
+        arguments
+    }
+
     /// Source to Gen IR, and to bitcode.
     fn front(
         &mut self,
@@ -242,7 +251,7 @@ impl<'a> Driver<'a> {
         options: &BuildOptions,
         log: &mut String,
     ) -> Result<(Unit, Vec<u8>), Stop> {
-        let arguments = clang_arguments(options, target.profile());
+        let arguments = self.arguments(options, target);
         match self.front_end(build, target, &arguments, log)? {
             (Ok(unit), bitcode) => Ok((unit, bitcode)),
             (Err(error), _) => Err(self.locate(build, target, arguments, error)),
@@ -494,7 +503,7 @@ impl<'a> Driver<'a> {
             dump_lir: self.debug.is_set(debug::LIR),
             ..codegen::Options::default()
         };
-        let mut kernels = Vec::new();
+        let (mut kernels, mut lines) = (Vec::new(), Vec::new());
         for function in &unit.functions {
             let compiled = self
                 .run(&function.name, "codegen", |_| codegen::compile(function, target, &options))
@@ -505,12 +514,17 @@ impl<'a> Driver<'a> {
             if self.debug.is_set(debug::ASM) {
                 self.listener.print(debug::ASM, &compiled.listing());
             }
+            lines.push(compiled.lines().collect());
             kernels.push(compiled.kernel);
         }
         if self.debug.is_set(debug::STATS) {
             self.listener.print(debug::STATS, &statistics::table(&kernels, name));
         }
-        Ok(Program { target: target.name.into(), data: unit.data, formats: unit.formats, kernels, ..program })
+        let debug = self
+            .run("", "line-tables", |_| dwarf::sections(&kernels, &lines, &unit.locations))
+            .map_err(|e| Stop::failure(format!("{name}: error: line tables: {e}")))?;
+        let (data, formats) = (unit.data, unit.formats);
+        Ok(Program { target: target.name.into(), data, formats, kernels, debug, ..program })
     }
 
     /// Injects the faults of debug options (crashes, hangs, memory use), to test that clients handle them.

@@ -13,6 +13,8 @@ mod conversion;
 mod dataflow;
 #[cfg(feature = "llvm")]
 pub mod driver;
+#[cfg(feature = "llvm")]
+mod dwarf;
 pub mod ir;
 #[cfg(feature = "llvm")]
 pub mod link;

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use gencl_runtime::{Code, Error};
+use gencl_runtime::{Code, Error, trace};
 use opencl_sys::{CL_SUCCESS, cl_int};
 
 use super::Out;
@@ -44,6 +44,11 @@ fn run<T>(name: &'static str, call: impl FnOnce() -> CLResult<T>) -> Result<T, c
         // Children may release their copies of objects, and cannot handle an error.
         return Err(if name.starts_with("clRelease") { CL_SUCCESS } else { AFTER_FORK as cl_int });
     }
+    let error = |result: &Result<T, cl_int>| result.as_ref().err().copied().unwrap_or(CL_SUCCESS);
+    trace::call(name, || caught(name, call), error)
+}
+
+fn caught<T>(name: &'static str, call: impl FnOnce() -> CLResult<T>) -> Result<T, cl_int> {
     // Unwind safety: the locks of this crate and of the runtime are released by unwinding, and
     // each guards a state that is consistent between any two of its statements.
     match catch_unwind(AssertUnwindSafe(call)) {

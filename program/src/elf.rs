@@ -6,6 +6,7 @@
 //! | `.rodata`, `.data` | program-scope variables in constant and in global memory |
 //! | `.rela.rodata`, `.rela.data` | the pointers in them, against the symbols of the two sections |
 //! | `.llvmbc` | LLVM bitcode from clang |
+//! | `.debug_*` | DWARF line tables, if the source was compiled with them |
 //! | `.gencl.info` | everything else as JSON text, readable with `readelf -p .gencl.info` |
 //! | `.gencl.check` | format version and checksum of the other sections as text |
 //!
@@ -20,11 +21,11 @@ use object::write::elf::{FileHeader as WriteHeader, SectionHeader, SectionIndex,
 use object::{LittleEndian, Object, ObjectSection};
 use thiserror::Error;
 
-use crate::{Data, DataSection, Program, Relocation};
+use crate::{CODE_ALIGNMENT, Data, DataSection, DebugSection, Program, Relocation, code_addresses};
 
 /// Version of the format. Binaries of other versions are refused, so applications have to build from source
 /// again.
-pub const FORMAT_VERSION: u32 = 5;
+pub const FORMAT_VERSION: u32 = 6;
 
 /// `EM_INTELGT`: Intel graphics.
 const MACHINE: u16 = 205;
@@ -40,9 +41,6 @@ const RELA: [&str; 2] = [".rela.rodata", ".rela.data"];
 const BITCODE: &str = ".llvmbc";
 const INFO: &str = ".gencl.info";
 const CHECK: &str = ".gencl.check";
-
-/// Alignment of machine code: a cache line.
-const TEXT_ALIGN: usize = 64;
 
 /// The reason why a program binary is refused.
 #[derive(Debug, Error)]
@@ -78,13 +76,14 @@ struct Section<'a> {
     name: String,
     ty: u32,
     flags: u32,
+    address: u64,
     align: usize,
     bytes: &'a [u8],
 }
 
 impl<'a> Section<'a> {
     fn new(name: impl Into<String>, flags: u32, align: usize, bytes: &'a [u8]) -> Self {
-        Self { name: name.into(), ty: elf::SHT_PROGBITS, flags, align, bytes }
+        Self { name: name.into(), ty: elf::SHT_PROGBITS, flags, address: 0, align, bytes }
     }
 }
 
@@ -111,20 +110,23 @@ pub fn write_unchecked(program: &Program) -> Result<Vec<u8>, ElfError> {
         .map(|data_section| relocation_bytes(program, data_section));
 
     let mut sections = Vec::new();
-    for kernel in &program.kernels {
+    for (kernel, address) in program.kernels.iter().zip(code_addresses(&program.kernels)) {
         let flags = elf::SHF_ALLOC | elf::SHF_EXECINSTR;
-        sections.push(Section::new(format!("{TEXT_PREFIX}{}", kernel.name), flags, TEXT_ALIGN, &kernel.code));
+        let name = format!("{TEXT_PREFIX}{}", kernel.name);
+        let section = Section::new(name, flags, CODE_ALIGNMENT, &kernel.code);
+        sections.push(Section { address, ..section });
     }
     // The null section has number 0.
     let first_data_section = sections.len() as u32 + 1;
-    sections.push(Section::new(RODATA, elf::SHF_ALLOC, TEXT_ALIGN, &program.data.constants));
+    sections.push(Section::new(RODATA, elf::SHF_ALLOC, CODE_ALIGNMENT, &program.data.constants));
     let writable = elf::SHF_ALLOC | elf::SHF_WRITE;
-    sections.push(Section::new(DATA, writable, TEXT_ALIGN, &program.data.variables));
+    sections.push(Section::new(DATA, writable, CODE_ALIGNMENT, &program.data.variables));
     for (name, bytes) in RELA.iter().zip(&relocations) {
         let section = Section::new(*name, elf::SHF_INFO_LINK, 8, bytes);
         sections.push(Section { ty: elf::SHT_RELA, ..section });
     }
     sections.push(Section::new(BITCODE, elf::SHF_EXCLUDE, 4, &program.bitcode));
+    sections.extend(program.debug.iter().map(|debug| Section::new(&debug.name, 0, 1, &debug.bytes)));
     sections.push(Section::new(INFO, 0, 1, info.as_bytes()));
     sections.push(Section::new(CHECK, 0, 1, check.as_bytes()));
     layout(&sections, first_data_section)
@@ -191,7 +193,7 @@ fn layout(sections: &[Section<'_>], first_data_section: u32) -> Result<Vec<u8>, 
             name: Some(name),
             sh_type: section.ty,
             sh_flags: u64::from(section.flags),
-            sh_addr: 0,
+            sh_addr: section.address,
             sh_offset: offset as u64,
             sh_size: section.bytes.len() as u64,
             sh_link: if relocations { symbols.0 } else { 0 },
@@ -297,6 +299,12 @@ pub fn read(bytes: &[u8]) -> Result<Program, ElfError> {
     program.data =
         Data { constants: section(RODATA)?.to_vec(), variables: section(DATA)?.to_vec(), relocations };
     program.bitcode = section(BITCODE)?.to_vec();
+    for section in file.sections() {
+        if let Some(name) = section.name()?.strip_prefix(DebugSection::PREFIX) {
+            let name = format!("{}{name}", DebugSection::PREFIX);
+            program.debug.push(DebugSection { name, bytes: section.data()?.to_vec() });
+        }
+    }
     if check_text(&program, info).as_bytes() != check {
         return Err(ElfError::Checksum);
     }
@@ -309,10 +317,8 @@ pub fn read(bytes: &[u8]) -> Result<Program, ElfError> {
 
 /// The text of `.gencl.info`: the program without the parts that have sections of their own.
 fn description(program: &Program) -> Result<String, ElfError> {
-    let Program { target, kind, options, uneven_groups, formats, kernels, data: _, bitcode: _ } =
-        program.clone();
-    let (data, bitcode) = (Data::default(), Vec::new());
-    let program = Program { target, kind, options, uneven_groups, formats, kernels, data, bitcode };
+    let mut program = program.clone();
+    (program.data, program.bitcode) = (Data::default(), Vec::new());
     Ok(serde_json::to_string_pretty(&program)?)
 }
 
@@ -328,6 +334,10 @@ fn check_text(program: &Program, info: &str) -> String {
         sum.update(&relocation_bytes(program, data_section));
     }
     sum.update(&program.bitcode);
+    for section in &program.debug {
+        sum.update(section.name.as_bytes());
+        sum.update(&section.bytes);
+    }
     sum.update(info.as_bytes());
     format!("gencl format {FORMAT_VERSION} checksum {:08x}", sum.finalize())
 }
@@ -364,6 +374,7 @@ mod tests {
                 ],
             },
             bitcode: vec![3; 5],
+            debug: vec![DebugSection { name: ".debug_line".into(), bytes: vec![4; 7] }],
             kernels: vec![Kernel {
                 name: "saxpy".into(),
                 code: (0..64).collect(),

@@ -46,6 +46,36 @@ pub struct Program {
     pub kernels: Vec<Kernel>,
     /// LLVM bitcode from clang: the input of links, and of compiling an executable for another SIMD width.
     pub bitcode: Vec<u8>,
+    /// DWARF line tables, if the source was compiled with `-g` or for a profile.
+    #[serde(skip)]
+    pub debug: Vec<DebugSection>,
+}
+
+/// A section of debug information, whose addresses are those of [`code_addresses`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DebugSection {
+    /// Its name, with [`DebugSection::PREFIX`].
+    pub name: String,
+    /// Contents.
+    pub bytes: Vec<u8>,
+}
+
+impl DebugSection {
+    /// The beginning of the names.
+    pub const PREFIX: &'static str = ".debug_";
+}
+
+/// Alignment of machine code: a cache line.
+pub const CODE_ALIGNMENT: usize = 64;
+
+/// The address of each kernel's code in debug information, and of its section in the ELF file: one kernel
+/// after the other, from 0.
+pub fn code_addresses(kernels: &[Kernel]) -> impl Iterator<Item = u64> + '_ {
+    kernels.iter().scan(0, |end, kernel| {
+        let begin = *end;
+        *end += kernel.code.len().next_multiple_of(CODE_ALIGNMENT) as u64;
+        Some(begin)
+    })
 }
 
 /// Type of a program.

@@ -39,8 +39,9 @@ pub const EXACT_DIVISION: &str = "-cl-fp32-correctly-rounded-divide-sqrt";
 /// Functions may be less precise, and NaN and infinity do not occur.
 pub const RELAXED_MATH: &str = "-cl-fast-relaxed-math";
 
-/// Makes clang write debug information with source lines.
-pub const LINE_TABLES: &[&str] = &["-debug-info-kind=line-tables-only", "-dwarf-version=5"];
+/// Makes clang write debug information with source lines and the sources' texts, the same in every folder.
+pub const LINE_TABLES: &[&str] =
+    &["-debug-info-kind=line-tables-only", "-dwarf-version=5", "-gembed-source", "-fdebug-compilation-dir=."];
 
 /// All work-groups have the same size, although OpenCL C 2.0 and later allow others.
 const UNIFORM_GROUPS: &str = "-cl-uniform-work-group-size";

@@ -16,14 +16,16 @@ mod memory;
 mod nd_range;
 mod platform;
 mod printf;
+mod profile;
 mod program;
 mod queue;
 mod sampler;
 mod sync;
+pub mod trace;
 mod values;
 
 pub use context::{Context, ContextNotify};
-pub use device::{Device, DeviceFacts, DeviceKind};
+pub use device::{Device, DeviceFacts, DeviceKind, host_time};
 pub use error::{Code, Error, Result};
 pub use event::{CommandKind, Event, EventStatus, ProfilingInfo};
 pub use gencl_client::set_library_path;

@@ -6,6 +6,7 @@
 use super::lir::{Block, BranchTarget, GRF, Inst, Lengths, Program, VRef, Vreg};
 use super::operand::{Dest, LaneRegion, Operation, Val, ValueLocation, is_wide};
 use super::target::Limits;
+use crate::ir::Location;
 use gencl_isa::{
     AccessMode, Arf, Destination, Extra, Flag, Instruction, Opcode, Operand, Predicate, PredicateControl,
     Region, Register, Send, Source, ThreadControl, Type,
@@ -22,6 +23,8 @@ pub struct Builder {
     pub predicate: Option<(Flag, bool)>,
     /// The following operations are executed for all lanes, enabled or not.
     pub all_lanes: bool,
+    /// The location of the following instructions.
+    pub location: Location,
     /// Limits of one instruction.
     pub(super) limits: Limits,
 }
@@ -29,7 +32,14 @@ pub struct Builder {
 impl Builder {
     /// A builder without blocks.
     pub fn new(simd: u32, limits: Limits) -> Builder {
-        Builder { program: Program::default(), simd, predicate: None, all_lanes: false, limits }
+        Builder {
+            program: Program::default(),
+            simd,
+            predicate: None,
+            all_lanes: false,
+            location: Location::NONE,
+            limits,
+        }
     }
 
     /// Begins the next block.
@@ -42,8 +52,9 @@ impl Builder {
         self.program.blocks.last().is_some_and(|block| block.masked)
     }
 
-    /// Appends an instruction as it is.
-    pub fn push(&mut self, inst: Inst) {
+    /// Appends an instruction at the builder's location.
+    pub fn push(&mut self, mut inst: Inst) {
+        inst.location = self.location;
         if self.program.blocks.is_empty() {
             self.block(false);
         }

@@ -3,6 +3,7 @@
 use super::allocate::{Locations, is_redundant_copy};
 use super::lir::{BranchTarget, Fixup, GRF, Inst, InstKind, Program, VRef};
 use super::pairs::pair_channels;
+use crate::ir::Location;
 use gencl_isa::{Extra, Generation, Instruction, Opcode, Operand, Register};
 use smallvec::SmallVec;
 
@@ -13,6 +14,8 @@ pub struct Code {
     pub instructions: Vec<Instruction>,
     /// First instruction of each block.
     pub blocks: Vec<usize>,
+    /// Where each instruction is in the source.
+    pub locations: Vec<Location>,
     jumps: Vec<Jump>,
 }
 
@@ -40,7 +43,8 @@ pub struct Encoded {
 /// # Errors
 /// A virtual register without location, which is a bug in allocation.
 pub fn assign_registers(program: &Program, locations: &Locations) -> Result<Code, String> {
-    let mut code = Code { instructions: Vec::new(), blocks: Vec::new(), jumps: Vec::new() };
+    let mut code =
+        Code { instructions: Vec::new(), blocks: Vec::new(), locations: Vec::new(), jumps: Vec::new() };
     for block in &program.blocks {
         code.blocks.push(code.instructions.len());
         for inst in &block.insts {
@@ -51,6 +55,7 @@ pub fn assign_registers(program: &Program, locations: &Locations) -> Result<Code
                 let at = code.instructions.len();
                 code.jumps.push(Jump { at, target: inst.target, uip: inst.uip });
             }
+            code.locations.push(inst.location);
             code.instructions.push(with_registers(inst, program, locations)?);
         }
     }

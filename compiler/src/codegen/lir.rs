@@ -3,6 +3,7 @@
 //! A virtual register is a contiguous range of bytes of the register file. If an operand has a [`VRef`], the
 //! register and subregister of its [`gencl_isa`] operand are unused until emission fills them in.
 
+use crate::ir::Location;
 use gencl_isa::{AccessMode, Extra, Instruction, Opcode, Operand, Region, Send, Source};
 use std::fmt::Write;
 
@@ -91,6 +92,8 @@ pub struct Inst {
     pub indirect_span: u32,
     /// Its origin.
     pub kind: InstKind,
+    /// Where it is in the source.
+    pub location: Location,
 }
 
 /// The target of a branch: an instruction of a block, given by the block's index in the layout.
@@ -172,6 +175,7 @@ impl Inst {
             fixup: None,
             indirect_span: 0,
             kind: InstKind::Normal,
+            location: Location::NONE,
         }
     }
 

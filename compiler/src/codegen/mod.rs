@@ -26,7 +26,7 @@ mod tests;
 
 pub use target::Target;
 
-use crate::ir::{Form, Function};
+use crate::ir::{Form, Function, Location};
 use gencl_program::{Kernel, Statistics};
 use lir::{InstKind, Program};
 use select::PrivateLocation;
@@ -59,6 +59,11 @@ pub struct Compiled {
 }
 
 impl Compiled {
+    /// The offset in bytes and the source location of each instruction.
+    pub fn lines(&self) -> impl Iterator<Item = (u64, Location)> + '_ {
+        self.offsets.iter().map(|offset| *offset as u64).zip(self.code.locations.iter().copied())
+    }
+
     /// The machine code as text.
     #[must_use]
     pub fn listing(&self) -> String {

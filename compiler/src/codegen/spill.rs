@@ -101,8 +101,10 @@ pub fn spill(program: &mut Program, vregs: &[Vreg], target: &Target) -> Result<(
         let mut new = Vec::with_capacity(old.len());
         for inst in old {
             if !inst.dst.is_some_and(|v| rematerialised.contains_key(&v.vreg)) {
+                let (first, location) = (new.len(), inst.location);
                 let inst = rematerialise(program, inst, &rematerialised, &mut new);
                 rewrite(program, inst, masked, target, &mut new)?;
+                new[first..].iter_mut().for_each(|inst| inst.location = location);
             }
         }
         program.blocks[index].insts = new;

@@ -21,6 +21,7 @@ pub mod cross_lane;
 pub mod fold;
 pub mod image;
 pub mod interpret;
+pub mod location;
 pub(crate) mod names;
 pub mod passes;
 mod query;
@@ -34,6 +35,7 @@ pub use arithmetic::{BinaryOp, TernaryOp, UnaryOp};
 pub use build::Builder;
 pub use cross_lane::{CrossLane, GroupOp};
 pub use image::{ImageAccess, ImageOp};
+pub use location::Location;
 
 use smallvec::SmallVec;
 
@@ -379,6 +381,8 @@ pub struct Instruction {
     pub dsts: SmallVec<[Reg; 2]>,
     /// Registers read (without the predicate).
     pub srcs: SmallVec<[Reg; 4]>,
+    /// Where it is in the source.
+    pub location: Location,
 }
 
 /// A basic block.
@@ -433,4 +437,6 @@ pub struct Unit {
     pub data: gencl_program::Data,
     /// Formats of `printf`. The text form does not have them: no instruction refers to them but by number.
     pub formats: Vec<gencl_program::printf::PrintfFormat>,
+    /// Positions of the instructions in the source. The text form does not have them either.
+    pub locations: location::Locations,
 }

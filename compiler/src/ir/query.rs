@@ -1,7 +1,9 @@
 //! Structural queries: sizes of types, operands, terminators and successors.
 
 use super::signature::Class;
-use super::{Block, BlockId, Family, Function, Instruction, Op, Reg, RegisterInfo, Space, Type, UnaryOp};
+use super::{
+    Block, BlockId, Family, Function, Instruction, Location, Op, Reg, RegisterInfo, Space, Type, UnaryOp,
+};
 use smallvec::{SmallVec, smallvec};
 
 impl Family {
@@ -150,7 +152,14 @@ impl Instruction {
             predicate: None,
             dsts: dsts.into_iter().collect(),
             srcs: srcs.into_iter().collect(),
+            location: Location::NONE,
         }
+    }
+
+    /// The same instruction at a location in the source.
+    #[must_use]
+    pub fn at(self, location: Location) -> Self {
+        Instruction { location, ..self }
     }
 
     /// All registers that it reads, the predicate's among them.

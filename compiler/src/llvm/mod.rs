@@ -3,7 +3,8 @@
 //! A new version of LLVM requires changes in these files only:
 //!
 //! - [`view`]: modules, functions, blocks and values to read;
-//! - `build`: the same to change;
+//! - [`debug`]: debug locations to read;
+//! - `build`: modules to change;
 //! - [`library`]: linking the built-in library;
 //! - [`generic`]: generic pointers, and accesses through them;
 //! - [`lower`]: lowering to calls of the library;
@@ -12,6 +13,7 @@
 //! - [`pipeline`]: LLVM's pass pipeline.
 
 mod build;
+pub mod debug;
 pub mod generic;
 pub mod library;
 pub mod lower;

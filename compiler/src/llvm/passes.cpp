@@ -1,9 +1,11 @@
-// Functions that the C interface lacks: a pass that it cannot configure, the bits of large constants.
+// Functions that the C interface lacks: a pass that it cannot configure, the bits of large constants, functions of debug
+// locations.
 
 #include "analyses.h"
 
 #include <llvm-c/Core.h>
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
@@ -53,6 +55,19 @@ void gencl_hide_integers(LLVMModuleRef raw) {
 uint64_t gencl_constant_bits(LLVMValueRef constant, unsigned first, unsigned count) {
   const llvm::APInt &value = llvm::unwrap<llvm::ConstantInt>(constant)->getValue();
   return value.getBitWidth() <= first ? 0 : value.extractBitsAsZExtValue(std::min(count, value.getBitWidth() - first), first);
+}
+
+// The function of a local scope of debug information.
+LLVMMetadataRef gencl_subprogram(LLVMMetadataRef scope) {
+  auto *local = llvm::dyn_cast_or_null<llvm::DILocalScope>(llvm::unwrap(scope));
+  return local ? llvm::wrap(local->getSubprogram()) : nullptr;
+}
+
+// The name of a function of debug information, and its length in bytes.
+const char *gencl_subprogram_name(LLVMMetadataRef subprogram, unsigned *length) {
+  llvm::StringRef name = llvm::cast<llvm::DISubprogram>(llvm::unwrap(subprogram))->getName();
+  *length = name.size();
+  return name.data();
 }
 
 } // extern "C"

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::data::Variables;
+use super::location::Sources;
 use super::translator::Translator;
 use super::{Failure, arguments};
 use crate::ir::{Function, Op, UnaryOp};
@@ -49,8 +50,9 @@ pub fn translate<'m>(
     module: Module<'m>,
     kernel: Value<'m>,
     variables: &mut Variables<'m>,
+    sources: &mut Sources<'m>,
 ) -> Result<Function, Failure> {
-    let mut translator = Translator::new(module, kernel, variables);
+    let mut translator = Translator::new(module, kernel, variables, sources);
     arguments::describe(&mut translator)?;
     if kernel.blocks().any(|block| block.instructions().any(|i| mentions_generic(i) || asks_for_null(i))) {
         // A pointer to the first byte would be null, which is the result of `to_local` for other pointers.
@@ -87,6 +89,7 @@ impl<'m> Translator<'_, 'm> {
     fn translate_block(&mut self, block: Block<'m>) -> Result<(), Failure> {
         self.continue_in(self.blocks[&block]);
         for phi in phis(block) {
+            self.location = self.sources.of(phi);
             for ((&place, &register), scalar) in
                 self.phi_places[&phi].clone().iter().zip(&self.values[&phi].clone()).zip(self.scalars(phi)?)
             {
@@ -98,6 +101,7 @@ impl<'m> Translator<'_, 'm> {
             if opcode == Opcode::LLVMPHI {
                 continue;
             }
+            self.location = self.sources.of(instruction);
             let result = match opcode {
                 Opcode::LLVMRet | Opcode::LLVMUnreachable => {
                     self.emit(Op::Return, &[], &[]);
@@ -148,7 +152,9 @@ impl<'m> Translator<'_, 'm> {
 
     fn finish(mut self) -> Function {
         let entry = self.function.layout[0];
-        self.function.block_mut(entry).instructions.splice(0..0, self.prologue);
+        let location = self.sources.of_kernel(self.kernel);
+        let prologue = self.prologue.into_iter().map(|instruction| instruction.at(location));
+        self.function.block_mut(entry).instructions.splice(0..0, prologue);
         self.function
     }
 }

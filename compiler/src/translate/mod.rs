@@ -19,6 +19,7 @@ mod image;
 mod instruction;
 mod intrinsic;
 mod intrinsic_integer;
+mod location;
 mod memory;
 mod offset;
 mod translator;
@@ -73,13 +74,14 @@ impl Failure {
 /// # Errors
 /// The first construct that is not supported.
 pub fn translate(module: Module) -> Result<Unit, TranslateError> {
-    let mut variables = data::Variables::default();
+    let (mut variables, mut sources) = (data::Variables::default(), location::Sources::default());
     let mut functions = Vec::new();
     for kernel in module.functions().filter(|function| function.is_kernel()) {
-        let function = function::translate(module, kernel, &mut variables).map_err(|failure| {
-            TranslateError { kernel: kernel.name(), location: failure.location, message: failure.message }
-        })?;
+        let function =
+            function::translate(module, kernel, &mut variables, &mut sources).map_err(|failure| {
+                TranslateError { kernel: kernel.name(), location: failure.location, message: failure.message }
+            })?;
         functions.push(function);
     }
-    Ok(Unit { functions, data: variables.finish(), ..Unit::default() })
+    Ok(Unit { functions, data: variables.finish(), locations: sources.finish(), ..Unit::default() })
 }

@@ -6,11 +6,12 @@ use smallvec::SmallVec;
 use super::Failure;
 use super::data::{Variables, scalar_bits};
 use super::element_pointer::ObjectOffset;
+use super::location::Sources;
 use super::types::{PIECE, Pointers, Scalar, layout, pieces, scalar};
 use crate::conversion::Conversion;
 use crate::ir::{
-    BinaryOp, BlockId, Condition, Family, Function, Input, Instruction, Op, Reg, Rounding, TernaryOp, Type,
-    UnaryOp,
+    BinaryOp, BlockId, Condition, Family, Function, Input, Instruction, Location, Op, Reg, Rounding,
+    TernaryOp, Type, UnaryOp,
 };
 use crate::llvm::view::{Block, Module, TypeKind, Value, ValueKind};
 
@@ -25,9 +26,12 @@ pub struct Translator<'a, 'm> {
     pub pointers: Pointers,
     pub kernel: Value<'m>,
     pub variables: &'a mut Variables<'m>,
+    pub sources: &'a mut Sources<'m>,
     pub function: Function,
     /// The current block.
     pub block: BlockId,
+    /// The location of the instructions that are added.
+    pub location: Location,
     /// Inputs of the launch, which the prologue reads.
     inputs: FxHashMap<Input, Reg>,
     pub prologue: Vec<Instruction>,
@@ -52,7 +56,12 @@ pub struct Translator<'a, 'm> {
 
 impl<'a, 'm> Translator<'a, 'm> {
     /// A translation with an empty entry block.
-    pub fn new(module: Module<'m>, kernel: Value<'m>, variables: &'a mut Variables<'m>) -> Self {
+    pub fn new(
+        module: Module<'m>,
+        kernel: Value<'m>,
+        variables: &'a mut Variables<'m>,
+        sources: &'a mut Sources<'m>,
+    ) -> Self {
         let function = Function::new(&kernel.name());
         let block = function.layout[0];
         Translator {
@@ -60,8 +69,10 @@ impl<'a, 'm> Translator<'a, 'm> {
             pointers: Pointers::of(module),
             kernel,
             variables,
+            sources,
             function,
             block,
+            location: Location::NONE,
             inputs: FxHashMap::default(),
             prologue: Vec::new(),
             values: FxHashMap::default(),
@@ -165,7 +176,7 @@ impl<'m> Translator<'_, 'm> {
 /// Building instructions at the end of the current block.
 impl Translator<'_, '_> {
     pub fn emit(&mut self, op: Op, dsts: &[Reg], srcs: &[Reg]) {
-        let instruction = Instruction::new(op, dsts.iter().copied(), srcs.iter().copied());
+        let instruction = Instruction::new(op, dsts.iter().copied(), srcs.iter().copied()).at(self.location);
         self.function.block_mut(self.block).instructions.push(instruction);
     }
 

@@ -8,6 +8,7 @@
 //! Graphics", "Kernel Memory Access Optimization Summary").
 
 use gencl_isa::Descriptor;
+use smallvec::SmallVec;
 
 use super::block::BlockAddress;
 use super::image::{self, TexelAccess};
@@ -32,8 +33,9 @@ const BANK_WIDTH: u64 = 4;
 /// "Sampler").
 const RESULTS: u32 = 4;
 
-/// What a message occupies and accesses.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What a message occupies and accesses. One is filled in for message after message, so that its vectors keep their
+/// memory.
+#[derive(Debug, Default)]
 pub struct Footprint {
     /// Its class, which determines the latency; `None` for invalid messages.
     pub class: Option<MessageClass>,
@@ -41,6 +43,8 @@ pub struct Footprint {
     pub lines: Vec<u64>,
     /// Clocks that it occupies the data port.
     pub port: u32,
+    /// Those of `port` that accesses to other banks, or atomic operations on other elements, would not take.
+    pub conflicts: u32,
     /// Clocks that it occupies the sampler.
     pub sampler: u32,
     /// Texels that it reads or writes: up to eight for a filtered result.
@@ -51,24 +55,28 @@ pub struct Footprint {
     pub reads: u128,
     /// Bit set of general registers that it writes.
     pub writes: u128,
+    /// The accesses of all lanes to memory other than images.
+    accesses: Vec<Access>,
 }
 
 /// One access of a lane.
+#[derive(Clone, Copy, Debug)]
 struct Access {
     offset: u64,
     bytes: u64,
 }
 
 impl Footprint {
-    /// The footprint of a message that a thread is about to send for the lanes in `mask`. Faults are raised
-    /// when the message is performed; here invalid accesses are ignored.
-    pub fn of(
+    /// Fills in the footprint of a message that a thread is about to send for the lanes in `mask`. Faults are
+    /// raised when the message is performed; here invalid accesses are ignored.
+    pub fn fill(
+        &mut self,
         context: &mut Context<'_>,
         thread: &mut Thread,
         op: &Op,
         message: &Message,
         mask: u32,
-    ) -> Footprint {
+    ) {
         let at = |d: Descriptor| match d {
             Descriptor::Immediate(bits) => bits,
             Descriptor::Register(n) => file::dword(&thread.file, ADDRESS + usize::from(n) % 8 * 4),
@@ -76,49 +84,55 @@ impl Footprint {
         let (descriptor, extended) = (at(message.descriptor), at(message.extended));
         let lengths = MessageLengths::of(descriptor, extended, message.split);
         let known = message.kind.is_some();
-        let mut footprint = Footprint {
+        let (mut lines, mut accesses) = (std::mem::take(&mut self.lines), std::mem::take(&mut self.accesses));
+        lines.clear();
+        accesses.clear();
+        *self = Footprint {
             payload: lengths.length + lengths.second_length,
             reads: if known { op.reads } else { message.reads(lengths) },
             writes: if known { op.writes } else { message.writes(lengths) },
+            lines,
+            accesses,
             ..Footprint::default()
         };
+        let decoded;
         let kind = match &message.kind {
-            Some(kind) => Ok(kind.clone()),
-            None => descriptor::decode(
-                context.device.generation,
-                message.target,
-                descriptor,
-                message.end_of_thread,
-            ),
+            Some(kind) => kind,
+            None => {
+                let generation = context.device.generation;
+                let kind = descriptor::decode(generation, message.target, descriptor, message.end_of_thread);
+                let Ok(kind) = kind else { return };
+                decoded = kind;
+                &decoded
+            }
         };
-        let Ok(kind) = kind else { return footprint };
-        let mut call = Call { context, thread, op, message, lengths, mask };
-        footprint.memory(&mut call, &kind);
-        footprint
+        self.memory(&mut Call { context, thread, op, message, lengths, mask }, kind);
     }
 
     /// Fills in the accesses to memory.
     fn memory(&mut self, call: &mut Call<'_, '_>, kind: &MessageOperation) {
         match kind {
             MessageOperation::Untyped(m) => {
-                let components: Vec<u64> = (0..4).filter(|c| m.components >> c & 1 != 0).collect();
-                let accesses = per_lane(call, m.space, m.simd, 1, |address| {
-                    components.iter().map(|c| Access { offset: address + c * 4, bytes: 4 }).collect()
+                per_lane(call, m.space, m.simd, 1, |address| {
+                    let components = (0..4).filter(|c| m.components >> c & 1 != 0);
+                    self.accesses.extend(components.map(|c| Access { offset: address + c * 4, bytes: 4 }));
                 });
-                self.accesses(call, m.space, &accesses, m.write);
+                self.count_accesses(call, m.space, m.write);
             }
             MessageOperation::Scattered(m) => {
                 let bytes = m.element.size() as u64 * m.count as u64;
-                let accesses =
-                    per_lane(call, m.space, m.simd, m.address_unit, |offset| vec![Access { offset, bytes }]);
-                self.accesses(call, m.space, &accesses, m.write);
+                per_lane(call, m.space, m.simd, m.address_unit, |offset| {
+                    self.accesses.push(Access { offset, bytes });
+                });
+                self.count_accesses(call, m.space, m.write);
             }
             MessageOperation::Atomic(m) => {
                 let bytes = m.size as u64;
-                let accesses = per_lane(call, m.space, m.simd, 1, |offset| vec![Access { offset, bytes }]);
-                self.accesses(call, m.space, &accesses, true);
+                per_lane(call, m.space, m.simd, 1, |offset| self.accesses.push(Access { offset, bytes }));
+                self.count_accesses(call, m.space, true);
                 // Operations on the same element are serialised.
-                let most = most_of(accesses.iter().map(|a| a.offset));
+                let most = most_of(self.accesses.iter().map(|a| a.offset));
+                self.conflicts += most.saturating_sub(self.port);
                 self.port = self.port.max(most);
                 self.class = Some(if m.space == Space::Local {
                     MessageClass::SlmAtomic
@@ -136,13 +150,14 @@ impl Footprint {
                         (Space::Global, address)
                     }
                 };
-                let accesses: Vec<Access> =
-                    offset.into_iter().map(|offset| Access { offset, bytes: m.bytes as u64 }).collect();
-                self.accesses(call, space, &accesses, m.write);
+                let bytes = m.bytes as u64;
+                self.accesses.extend(offset.into_iter().map(|offset| Access { offset, bytes }));
+                self.count_accesses(call, space, m.write);
             }
             MessageOperation::Scratch(m) => {
-                let access = Access { offset: u64::from(m.offset), bytes: (m.registers * GRF_SIZE) as u64 };
-                self.accesses(call, Space::Stateless, &[access], m.write);
+                let bytes = (m.registers * GRF_SIZE) as u64;
+                self.accesses.push(Access { offset: u64::from(m.offset), bytes });
+                self.count_accesses(call, Space::Stateless, m.write);
             }
             MessageOperation::Typed(m) => {
                 let coordinates = if m.write { m.components.count_ones() as usize } else { 0 };
@@ -176,58 +191,85 @@ impl Footprint {
 
     /// Adds the cache lines of accesses: addresses and bytes.
     fn add_lines(&mut self, accesses: impl Iterator<Item = (u64, u64)>) {
-        self.lines
-            .extend(accesses.flat_map(|(first, bytes)| first / LINE..=first.wrapping_add(bytes - 1) / LINE));
-        self.lines.sort_unstable();
+        for (first, bytes) in accesses {
+            for line in first / LINE..=first.wrapping_add(bytes - 1) / LINE {
+                // Neighbouring lanes mostly access the same line.
+                if self.lines.last() != Some(&line) {
+                    self.lines.push(line);
+                }
+            }
+        }
+        if !self.lines.is_sorted() {
+            self.lines.sort_unstable();
+        }
         self.lines.dedup();
     }
 
-    /// Adds accesses to one kind of memory.
-    fn accesses(&mut self, call: &mut Call<'_, '_>, space: Space, accesses: &[Access], write: bool) {
+    /// Counts `accesses`, which are to one kind of memory.
+    fn count_accesses(&mut self, call: &mut Call<'_, '_>, space: Space, write: bool) {
         let Ok(region) = call.region(space) else { return };
         match region {
             MemoryRegion::Local => {
                 self.class = Some(MessageClass::Slm);
-                self.port = bank_conflicts(accesses, write);
+                let banks = BankAccesses::of(&self.accesses, write);
+                (self.port, self.conflicts) = (banks.clocks, banks.conflicts());
             }
             MemoryRegion::Memory { base, size } => {
                 self.class = Some(MessageClass::Memory);
+                let accesses = std::mem::take(&mut self.accesses);
                 let inside =
                     accesses.iter().filter(|a| a.offset.checked_add(a.bytes).is_some_and(|end| end <= size));
                 self.add_lines(inside.map(|a| (base.wrapping_add(a.offset), a.bytes)));
                 self.port = self.lines.len() as u32;
+                self.accesses = accesses;
             }
         }
     }
 }
 
-/// The accesses of all enabled lanes, whose addresses are in the payload in units of `unit` bytes.
-fn per_lane(
-    call: &Call<'_, '_>,
-    space: Space,
-    simd: usize,
-    unit: u64,
-    accesses: impl Fn(u64) -> Vec<Access>,
-) -> Vec<Access> {
-    let (Ok(addresses), Ok(mask)) = (call.addresses(space, simd), call.channels(simd)) else {
-        return Vec::new();
-    };
-    lanes(mask).flat_map(|lane| accesses(addresses[lane].wrapping_mul(unit))).collect()
+/// Calls `access` for the address of each enabled lane, which are in the payload in units of `unit` bytes.
+fn per_lane(call: &Call<'_, '_>, space: Space, simd: usize, unit: u64, mut access: impl FnMut(u64)) {
+    let (Ok(addresses), Ok(mask)) = (call.addresses(space, simd), call.channels(simd)) else { return };
+    lanes(mask).for_each(|lane| access(addresses[lane].wrapping_mul(unit)));
 }
 
-/// Clocks that accesses occupy shared local memory: the maximum number of accesses to one bank.
-fn bank_conflicts(accesses: &[Access], write: bool) -> u32 {
-    let mut dwords: Vec<u64> =
-        accesses.iter().flat_map(|a| a.offset / BANK_WIDTH..=(a.offset + a.bytes - 1) / BANK_WIDTH).collect();
-    if !write {
-        dwords.sort_unstable();
-        dwords.dedup();
+/// Accesses of a message to the banks of shared local memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct BankAccesses {
+    /// Clocks that they take: the maximum number of accesses to one bank.
+    clocks: u32,
+    /// Dwords that are accessed.
+    dwords: u32,
+}
+
+impl BankAccesses {
+    fn of(accesses: &[Access], write: bool) -> BankAccesses {
+        let mut dwords: SmallVec<[u64; 64]> = SmallVec::new();
+        for access in accesses {
+            for dword in access.offset / BANK_WIDTH..=(access.offset + access.bytes - 1) / BANK_WIDTH {
+                // Neighbouring lanes often read the same dword.
+                if write || dwords.last() != Some(&dword) {
+                    dwords.push(dword);
+                }
+            }
+        }
+        if !write {
+            if !dwords.is_sorted() {
+                dwords.sort_unstable();
+            }
+            dwords.dedup();
+        }
+        let mut banks = [0; BANKS];
+        for dword in &dwords {
+            banks[*dword as usize % BANKS] += 1;
+        }
+        BankAccesses { clocks: banks.into_iter().max().unwrap_or(0), dwords: dwords.len() as u32 }
     }
-    let mut banks = [0; BANKS];
-    for dword in dwords {
-        banks[dword as usize % BANKS] += 1;
+
+    /// Clocks that they would not take if they were spread over the banks evenly.
+    fn conflicts(self) -> u32 {
+        self.clocks - self.dwords.div_ceil(BANKS as u32)
     }
-    banks.into_iter().max().unwrap_or(0)
 }
 
 /// Number of occurrences of the most frequent value.
@@ -245,24 +287,30 @@ mod tests {
         (0..lanes).map(|lane| Access { offset: lane * stride, bytes: 4 }).collect()
     }
 
+    /// Clocks, and those of them for conflicts.
+    fn conflicts(accesses: &[Access], write: bool) -> (u32, u32) {
+        let banks = BankAccesses::of(accesses, write);
+        (banks.clocks, banks.conflicts())
+    }
+
     #[test]
     fn accesses_to_one_bank_are_serialised() {
         for (stride, ways) in [(4, 1), (8, 2), (12, 1), (16, 4), (32, 8), (64, 16), (128, 16), (68, 1)] {
-            assert_eq!(bank_conflicts(&strided(16, stride), false), ways, "every {stride} bytes");
-            assert_eq!(bank_conflicts(&strided(16, stride), true), ways, "every {stride} bytes");
+            assert_eq!(conflicts(&strided(16, stride), false), (ways, ways - 1), "every {stride} bytes");
+            assert_eq!(conflicts(&strided(16, stride), true), (ways, ways - 1), "every {stride} bytes");
         }
     }
 
     #[test]
     fn reads_of_one_dword_are_merged_but_not_writes() {
-        assert_eq!(bank_conflicts(&strided(16, 0), false), 1);
-        assert_eq!(bank_conflicts(&strided(16, 0), true), 16);
+        assert_eq!(conflicts(&strided(16, 0), false), (1, 0));
+        assert_eq!(conflicts(&strided(16, 0), true), (16, 15));
     }
 
     #[test]
     fn an_access_of_several_dwords_uses_several_banks() {
         let vectors: Vec<Access> = (0..16).map(|lane| Access { offset: lane * 16, bytes: 16 }).collect();
-        assert_eq!(bank_conflicts(&vectors, false), 4, "64 dwords, 16 banks");
-        assert_eq!(bank_conflicts(&[], false), 0);
+        assert_eq!(conflicts(&vectors, false), (4, 0), "64 dwords, 16 banks");
+        assert_eq!(conflicts(&[], false), (0, 0));
     }
 }

@@ -20,7 +20,7 @@ use super::thread::Thread;
 use dependencies::Dependencies;
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
-use timeline::{Issue, Timeline};
+use timeline::{Issue, Ready, Timeline, Wait};
 
 /// Counts of one instruction of a kernel, over all threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,8 +38,14 @@ pub struct InstructionCounter {
     pub awaited: u64,
     /// Cache lines of its messages.
     pub lines: u64,
+    /// Cache lines of its messages that no thread of the work-group had accessed before.
+    #[serde(default)]
+    pub misses: u64,
     /// Clocks that its messages occupied the data port.
     pub port: u64,
+    /// Those of `port` for bank conflicts in shared local memory, and for atomic operations on the same element.
+    #[serde(default)]
+    pub conflicts: u64,
     /// Texels that its messages read or wrote.
     #[serde(default)]
     pub texels: u64,
@@ -54,8 +60,36 @@ impl InstructionCounter {
         self.wait += other.wait;
         self.awaited += other.awaited;
         self.lines += other.lines;
+        self.misses += other.misses;
         self.port += other.port;
+        self.conflicts += other.conflicts;
         self.texels += other.texels;
+    }
+}
+
+/// What is counted for an instruction beside [`InstructionCounter`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InstructionDetails {
+    /// The clocks of [`InstructionCounter::wait`], by the index of the instruction that was waited for: ascending.
+    pub waits: Vec<(usize, u64)>,
+    /// The class of its messages. Should there be several, the last one of [`MessageClass::ALL`].
+    pub class: Option<MessageClass>,
+}
+
+impl InstructionDetails {
+    /// Adds clocks of waiting for an instruction.
+    pub fn add_wait(&mut self, producer: usize, clocks: u64) {
+        // Most instructions wait for one or two others.
+        match self.waits.iter().position(|(known, _)| *known >= producer) {
+            Some(at) if self.waits[at].0 == producer => self.waits[at].1 += clocks,
+            at => self.waits.insert(at.unwrap_or(self.waits.len()), (producer, clocks)),
+        }
+    }
+
+    /// Adds those of the same instruction.
+    pub fn add(&mut self, other: &InstructionDetails) {
+        other.waits.iter().for_each(|(producer, clocks)| self.add_wait(*producer, *clocks));
+        self.class = self.class.max(other.class);
     }
 }
 
@@ -64,6 +98,8 @@ impl InstructionCounter {
 pub struct Profile {
     /// By instruction index.
     pub counters: Vec<InstructionCounter>,
+    /// By instruction index, as many as `counters`.
+    pub details: Vec<InstructionDetails>,
     /// Number of work-groups.
     pub groups: u64,
     /// Number of EU threads.
@@ -96,10 +132,23 @@ impl Profile {
         self.lines.len() as u64
     }
 
+    /// Empty counts of a kernel with a number of instructions.
+    fn new(instructions: usize) -> Profile {
+        Profile {
+            counters: vec![InstructionCounter::default(); instructions],
+            details: vec![InstructionDetails::default(); instructions],
+            ..Profile::default()
+        }
+    }
+
     /// Adds the counts of other work-groups of the same launch.
     pub fn merge(&mut self, other: Profile) {
         self.counters.resize(self.counters.len().max(other.counters.len()), InstructionCounter::default());
         for (own, other) in self.counters.iter_mut().zip(&other.counters) {
+            own.add(other);
+        }
+        self.details.resize_with(self.details.len().max(other.details.len()), InstructionDetails::default);
+        for (own, other) in self.details.iter_mut().zip(&other.details) {
             own.add(other);
         }
         self.groups += other.groups;
@@ -130,6 +179,8 @@ impl Profile {
 pub struct Recorder {
     dependencies: Vec<Dependencies>,
     profile: Profile,
+    /// That of the current message.
+    footprint: Footprint,
     /// The timelines of the current group's threads, by number.
     timelines: Vec<Timeline>,
     /// Cache lines that the current group has accessed.
@@ -145,10 +196,10 @@ impl Recorder {
     pub fn new(kernel: &Kernel) -> Recorder {
         let dependencies: Vec<Dependencies> =
             kernel.ops().iter().map(|op| Dependencies::of(kernel.generation(), op)).collect();
-        let counters = vec![InstructionCounter::default(); dependencies.len()];
         Recorder {
+            profile: Profile::new(dependencies.len()),
             dependencies,
-            profile: Profile { counters, ..Profile::default() },
+            footprint: Footprint::default(),
             timelines: Vec::new(),
             of_group: FxHashSet::default(),
             arrival: 0,
@@ -169,27 +220,33 @@ impl Recorder {
     /// Returns and resets the counts.
     pub fn take(&mut self) -> Profile {
         self.end_group();
-        let counters = vec![InstructionCounter::default(); self.dependencies.len()];
-        std::mem::replace(&mut self.profile, Profile { counters, ..Profile::default() })
+        std::mem::replace(&mut self.profile, Profile::new(self.dependencies.len()))
     }
 
-    /// Counts a message, and returns its latency.
-    fn message(&mut self, index: usize, footprint: &Footprint) -> Option<u32> {
+    /// Counts a message with the current footprint, and returns its latency.
+    fn message(&mut self, index: usize) -> Option<u32> {
+        let Recorder { footprint, profile, of_group, .. } = self;
         let class = footprint.class?;
         // A line is in the L3 cache when a thread of the same group has accessed it before.
-        let missing = footprint.lines.iter().filter(|line| self.of_group.insert(**line)).count();
-        footprint.lines.iter().for_each(|line| {
-            self.profile.lines.insert(*line);
-        });
-        let counter = &mut self.profile.counters[index];
+        let mut misses = 0;
+        for line in &footprint.lines {
+            if of_group.insert(*line) {
+                misses += 1;
+                profile.lines.insert(*line);
+            }
+        }
+        let counter = &mut profile.counters[index];
         counter.lines += footprint.lines.len() as u64;
+        counter.misses += misses;
         counter.port += u64::from(footprint.port);
+        counter.conflicts += u64::from(footprint.conflicts);
         counter.texels += u64::from(footprint.texels);
-        self.profile.port += u64::from(footprint.port);
-        self.profile.sampler += u64::from(footprint.sampler);
-        self.profile.payload += footprint.payload as u64;
-        self.profile.messages[class as usize] += 1;
-        Some(if missing > 0 { super::cycles::MISS } else { class.latency() })
+        profile.details[index].class = profile.details[index].class.max(Some(class));
+        profile.port += u64::from(footprint.port);
+        profile.sampler += u64::from(footprint.sampler);
+        profile.payload += footprint.payload as u64;
+        profile.messages[class as usize] += 1;
+        Some(if misses > 0 { super::cycles::MISS } else { class.latency() })
     }
 }
 
@@ -208,10 +265,14 @@ impl Probe for Recorder {
         match &op.action {
             // Executed again when the barrier has been released.
             Action::Wait(n) if dword(&thread.file, NOTIFICATION + usize::from(*n) * 4) == 0 => return,
-            Action::Wait(_) => issue.not_before = self.release,
+            Action::Wait(_) => {
+                let by = self.timelines[number].barrier;
+                issue.not_before = Ready { at: self.release, by };
+            }
             Action::Message(message) if mask != 0 || message.end_of_thread => {
-                let footprint = Footprint::of(context, thread, op, message, mask);
-                issue.latency = self.message(index, &footprint);
+                self.footprint.fill(context, thread, op, message, mask);
+                issue.latency = self.message(index);
+                let footprint = &self.footprint;
                 issue.port = footprint.port;
                 issue.payload = footprint.payload as u32;
                 (issue.dependencies.reads, issue.dependencies.writes) = (footprint.reads, footprint.writes);
@@ -221,15 +282,17 @@ impl Probe for Recorder {
         }
         let wait = self.timelines[number].issue(&issue);
         if arrives {
+            self.timelines[number].barrier = index;
             self.arrival = self.arrival.max(self.timelines[number].clock());
         }
         let counter = &mut self.profile.counters[index];
         counter.executions += 1;
         counter.lanes += u64::from(mask.count_ones());
         counter.issue += u64::from(dependencies.cost.issue);
-        counter.wait += wait.clocks;
-        if let Some(producer) = wait.producer {
-            self.profile.counters[producer].awaited += wait.clocks;
+        if let Some(Wait { clocks, producer }) = wait {
+            counter.wait += clocks;
+            self.profile.counters[producer].awaited += clocks;
+            self.profile.details[index].add_wait(producer, clocks);
         }
         match dependencies.cost.pipe {
             Some(Pipe::Either) => self.profile.either_pipe += u64::from(dependencies.cost.issue),

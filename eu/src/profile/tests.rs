@@ -49,6 +49,7 @@ fn a_result_is_waited_for() {
     };
     let single = profile(&pair("mov(8) g10<1>F g20<8,8,1>F { align1 1Q };"));
     assert_eq!((single.counters[0].awaited, single.counters[1].wait), (8, 8));
+    assert_eq!(single.details[1].waits, [(0, 8)]);
     assert_eq!(single.longest, 2 + 8 + 2 + END);
     let math = profile(&pair("math inv(8) g10<1>F g20<8,8,1>F null<8,8,1>F { align1 1Q };"));
     assert_eq!((math.longest, math.second_pipe), (4 + 16 + 2 + END, 4));
@@ -85,6 +86,8 @@ fn bank_conflicts_of_shared_local_memory() {
         let read = local(stride, false);
         assert_eq!((read.port, read.distinct_lines()), (ways, 0), "every {stride} bytes");
         assert_eq!(read.messages[MessageClass::Slm as usize], 1);
+        assert_eq!(read.counters[0].conflicts, ways - 1);
+        assert_eq!(read.details[0].class, Some(MessageClass::Slm));
         // 2 clocks for the send, then the accesses of the banks and the latency.
         assert_eq!(read.longest, 2 + (ways - 1) + 100 + 4 + END);
     }
@@ -112,6 +115,7 @@ fn cache_lines_of_strided_accesses() {
         let profile = lines(stride);
         assert_eq!(profile.counters[0].lines, count, "every {stride} bytes");
         assert_eq!((profile.port, profile.distinct_lines()), (2 * count, count));
+        assert_eq!((profile.counters[0].misses, profile.counters[2].misses), (count, 0));
         // The first access misses the L3 cache, the second does not.
         assert_eq!(profile.counters[0].awaited, 400 + count - 1);
         assert_eq!(profile.counters[2].awaited, 146 + count - 1);
@@ -147,7 +151,29 @@ wait(1) n0<1>UD { align1 WE_all 1N };",
     // Compare 2, flag 12, jump 8, mov 2, result 8, send 2. Before it: math 4, result 16, mov 2.
     let (early, late) = (34, 34 + 22);
     assert_eq!(wait.wait, (late + 30 - late) + (late + 30 - early));
+    assert_eq!(profile.details[6].waits, [(5, wait.wait)], "for the barrier message");
     assert_eq!(profile.longest, late + 30 + 1 + END);
+}
+
+/// A loop, in which an instruction waits for one before it and for one after it.
+#[test]
+fn waits_are_the_sums_of_their_producers() {
+    let profile = profile(
+        "mov(8) g10<1>F 1F { align1 1Q };
+mov(1) g1<1>UD 3UD { align1 WE_all 1N };
+LOOP:
+add(8) g12<1>F g10<8,8,1>F 1F { align1 1Q };
+math inv(8) g10<1>F g12<8,8,1>F null<8,8,1>F { align1 1Q };
+add.nz.f0.0(1) g1<1>D g1<0,1,0>D -1D { align1 WE_all 1N };
+(+f0.0) jmpi(1) JIP: LOOP { align1 WE_all 1N };",
+    );
+    // The first time for the `mov`, which has had the 2 clocks of the other one; then for the `math`, with 16 clocks
+    // of latency, of which 2 + 12 + 8 have passed.
+    assert_eq!(profile.details[2].waits, [(0, 6)]);
+    for (counter, details) in profile.counters.iter().zip(&profile.details) {
+        assert_eq!(counter.wait, details.waits.iter().map(|(_, clocks)| clocks).sum::<u64>());
+    }
+    assert_eq!(profile.total().wait, profile.total().awaited);
 }
 
 #[test]

@@ -10,32 +10,64 @@ use crate::file::GRF_COUNT;
 
 /// The time when a register can be used, and the instruction that it depends on.
 #[derive(Clone, Copy, Debug, Default)]
-struct Ready {
-    at: u64,
-    by: usize,
+pub struct Ready {
+    /// Clock of the timeline.
+    pub at: u64,
+    /// Index of the instruction.
+    pub by: usize,
+}
+
+/// When each of up to 128 registers can be used.
+struct Scoreboard<const REGISTERS: usize> {
+    ready: [Ready; REGISTERS],
+    /// Those that no instruction has waited for since they were last set; all others can be used.
+    pending: u128,
+}
+
+impl<const REGISTERS: usize> Scoreboard<REGISTERS> {
+    fn new() -> Self {
+        Scoreboard { ready: [Ready::default(); REGISTERS], pending: 0 }
+    }
+
+    fn set(&mut self, registers: u128, ready: Ready) {
+        self.pending |= registers;
+        elements(registers).for_each(|register| self.ready[register] = ready);
+    }
+
+    /// The later of `last` and the last of registers that the next instruction waits for.
+    fn wait_for(&mut self, registers: u128, last: Ready) -> Ready {
+        let pending = self.pending & registers;
+        self.pending &= !registers;
+        elements(pending)
+            .map(|register| self.ready[register])
+            .fold(last, |last, ready| if ready.at >= last.at { ready } else { last })
+    }
 }
 
 /// The state of one thread's timeline, in EU clocks from its beginning.
 pub struct Timeline {
     clock: u64,
     /// When general registers have been written.
-    written: [Ready; GRF_COUNT],
+    written: Scoreboard<GRF_COUNT>,
     /// When messages have read general registers as their payload.
-    taken: [Ready; GRF_COUNT],
+    taken: Scoreboard<GRF_COUNT>,
     /// When architecture registers have been written.
-    architecture: [Ready; ARCHITECTURE_REGISTERS],
+    architecture: Scoreboard<ARCHITECTURE_REGISTERS>,
     /// When the data port has completed its last message.
     port_free: u64,
+    /// The barrier message that the thread sent last.
+    pub barrier: usize,
 }
 
 impl Default for Timeline {
     fn default() -> Timeline {
         Timeline {
             clock: 0,
-            written: [Ready::default(); GRF_COUNT],
-            taken: [Ready::default(); GRF_COUNT],
-            architecture: [Ready::default(); ARCHITECTURE_REGISTERS],
+            written: Scoreboard::new(),
+            taken: Scoreboard::new(),
+            architecture: Scoreboard::new(),
             port_free: 0,
+            barrier: 0,
         }
     }
 }
@@ -47,8 +79,8 @@ pub struct Issue {
     pub index: usize,
     /// Its registers and cost.
     pub dependencies: Dependencies,
-    /// Earliest time for reasons other than registers.
-    pub not_before: u64,
+    /// Earliest time for reasons other than registers, and the instruction that is the reason.
+    pub not_before: Ready,
     /// For messages: the latency of the response.
     pub latency: Option<u32>,
     /// For messages: clocks at the data port.
@@ -60,31 +92,26 @@ pub struct Issue {
 impl Issue {
     /// An instruction that is no message and only waits for registers.
     pub fn new(index: usize, dependencies: Dependencies) -> Issue {
-        Issue { index, dependencies, not_before: 0, latency: None, port: 0, payload: 0 }
+        Issue { index, dependencies, not_before: Ready::default(), latency: None, port: 0, payload: 0 }
     }
 }
 
 /// How long an instruction waited, and for which one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
     /// Clocks.
     pub clocks: u64,
     /// The instruction whose result was available last.
-    pub producer: Option<usize>,
+    pub producer: usize,
 }
 
-/// The elements of a bit set of general registers.
-fn registers(mut set: u128) -> impl Iterator<Item = usize> {
+/// The elements of a bit set.
+fn elements(mut set: u128) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
-        let register = set.trailing_zeros() as usize;
+        let element = set.trailing_zeros() as usize;
         set &= set.wrapping_sub(1);
-        (register < GRF_COUNT).then_some(register)
+        (element < u128::BITS as usize).then_some(element)
     })
-}
-
-/// The elements of a bit set of architecture registers.
-fn architecture(set: u8) -> impl Iterator<Item = usize> {
-    (0..ARCHITECTURE_REGISTERS).filter(move |n| set >> n & 1 != 0)
 }
 
 impl Timeline {
@@ -93,40 +120,33 @@ impl Timeline {
         self.clock
     }
 
-    /// Issues an instruction, and returns how long it had to wait.
-    pub fn issue(&mut self, issue: &Issue) -> Wait {
-        let Issue { index, dependencies, .. } = *issue;
-        let last = registers(dependencies.reads | dependencies.writes)
-            .map(|r| self.written[r])
-            .chain(registers(dependencies.writes).map(|r| self.taken[r]))
-            .chain(
-                architecture(dependencies.arf_reads | dependencies.arf_writes).map(|r| self.architecture[r]),
-            )
-            .max_by_key(|ready| ready.at)
-            .unwrap_or_default();
-        let mut wait = Wait::default();
-        let begin = self.clock.max(last.at).max(issue.not_before);
-        if begin > self.clock {
-            wait.clocks = begin - self.clock;
-            wait.producer = (last.at == begin).then_some(last.by);
-        }
+    /// Issues an instruction, and returns how long it had to wait, if it had to.
+    pub fn issue(&mut self, issue: &Issue) -> Option<Wait> {
+        let Issue { index, dependencies, .. } = issue;
+        let last = self.written.wait_for(dependencies.reads | dependencies.writes, issue.not_before);
+        let last = self.taken.wait_for(dependencies.writes, last);
+        let architecture = u128::from(dependencies.arf_reads | dependencies.arf_writes);
+        let last = self.architecture.wait_for(architecture, last);
+        let wait = (last.at > self.clock).then(|| Wait { clocks: last.at - self.clock, producer: last.by });
+        let begin = self.clock.max(last.at);
         self.clock = begin + u64::from(dependencies.cost.issue);
+        let by = *index;
         let mut result = self.clock + u64::from(dependencies.cost.result);
         if let Some(latency) = issue.latency {
             let service = self.clock.max(self.port_free);
             self.port_free = service + u64::from(issue.port);
             result = service + u64::from(issue.port.saturating_sub(1)) + u64::from(latency);
             let taken = begin + u64::from(PAYLOAD_READ + issue.payload.saturating_sub(1));
-            registers(dependencies.reads).for_each(|r| self.taken[r] = Ready { at: taken, by: index });
+            self.taken.set(dependencies.reads, Ready { at: taken, by });
         }
-        registers(dependencies.writes).for_each(|r| self.written[r] = Ready { at: result, by: index });
-        for register in architecture(dependencies.arf_writes) {
+        self.written.set(dependencies.writes, Ready { at: result, by });
+        for register in elements(u128::from(dependencies.arf_writes)) {
             let later = match register {
                 ADDRESS_REGISTER => dependencies.cost.result,
                 FIRST_ACCUMULATOR.. => dependencies.cost.accumulator,
                 _ => dependencies.cost.flag,
             };
-            self.architecture[register] = Ready { at: self.clock + u64::from(later), by: index };
+            self.architecture.set(1 << register, Ready { at: self.clock + u64::from(later), by });
         }
         wait
     }

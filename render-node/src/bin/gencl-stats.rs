@@ -1,4 +1,4 @@
-//! Shows the statistics that `gencl-sim --stats` or `GENCL_DEBUG=profile=FILE` wrote.
+//! Shows the statistics that `gencl-sim --stats` or `GENCL_DEBUG=profile=FOLDER` wrote.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -44,8 +44,8 @@ fn read(path: &Path) -> Result<Report, String> {
     let error = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let file = File::open(path).map_err(|why| error(&why))?;
     let report: Report = serde_json::from_reader(BufReader::new(file)).map_err(|why| error(&why))?;
-    if report.version != VERSION {
-        return Err(error(&format_args!("version {}, this program reads {VERSION}", report.version)));
+    if report.version > VERSION {
+        return Err(error(&format_args!("version {}, this program reads up to {VERSION}", report.version)));
     }
     Ok(report)
 }

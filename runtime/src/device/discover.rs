@@ -7,7 +7,6 @@ use std::time::Duration;
 use gencl_i915::RenderNode;
 use gencl_i915::kernel::{self, KernelNode};
 use gencl_i915::uapi::param;
-use gencl_program::debug::{self, Debug};
 use gencl_program::{environment, report};
 use gencl_simulator::translated::source::{self, EngineChoice, Source};
 use gencl_simulator::{Settings, Simulator, statistics};
@@ -17,6 +16,7 @@ use super::needs;
 use super::pci_ids;
 use super::table::{DeviceKind, GpuConfig};
 use super::units::Units;
+use crate::profile;
 
 /// The default target of the simulator.
 const DEFAULT_TARGET: &str = "skl";
@@ -127,9 +127,7 @@ fn simulated(target: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
     }
     settings.engine = EngineChoice::named(&environment::value(source::ENGINE).unwrap_or_default())?;
     settings.translations = Some(Source(Arc::new(gencl_client::Translations)));
-    let (debug, _) = Debug::from_environment();
-    settings.statistics =
-        debug.value(debug::PROFILE).map(|file| statistics::written_at_exit(Path::new(file)));
+    settings.statistics = profile::file("counts.json").map(|file| statistics::written_at_exit(&file));
     simulate(target, kind.unwrap_or_else(simulated_kind), settings)
 }
 

@@ -58,17 +58,17 @@ impl Device {
         &self.facts
     }
 
-    /// The host's clock, on which profiling times are: monotonic, in nanoseconds (`clGetHostTimer`).
-    pub fn host_time(&self) -> u64 {
-        static ORIGIN: LazyLock<(Instant, u64)> = LazyLock::new(|| {
-            let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-            (Instant::now(), since.as_nanos() as u64)
-        });
-        ORIGIN.1 + ORIGIN.0.elapsed().as_nanos() as u64
-    }
-
     /// The render node.
     pub(crate) fn node(&self) -> &Arc<dyn RenderNode> {
         &self.node
     }
+}
+
+/// The host's clock, on which profiling times are: monotonic, in nanoseconds (`clGetHostTimer`).
+pub fn host_time() -> u64 {
+    static ORIGIN: LazyLock<(Instant, u64)> = LazyLock::new(|| {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        (Instant::now(), since.as_nanos() as u64)
+    });
+    ORIGIN.1 + ORIGIN.0.elapsed().as_nanos() as u64
 }

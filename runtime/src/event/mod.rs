@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use crate::queue::Core;
+use crate::trace::{self, LaunchRecord, Record};
 use crate::{Code, Context, Error, Result, sync};
 
 pub use node::EventStatus;
@@ -277,6 +278,21 @@ impl Completer {
             // Ordered by the lock of the status.
             event.times[what as usize].store(time, Ordering::Relaxed);
         }
+    }
+
+    /// Writes the command, whose times are recorded, to the trace.
+    pub(crate) fn trace(&self, queue: u64, launch: Option<LaunchRecord<'_>>) {
+        let Some(event) = &self.event else { return };
+        let time = |what: ProfilingInfo| event.times[what as usize].load(Ordering::Relaxed);
+        trace::write(&Record::Command {
+            queue,
+            command: format!("{:?}", event.kind),
+            queued: time(ProfilingInfo::Queued),
+            submit: time(ProfilingInfo::Submit),
+            start: time(ProfilingInfo::Start),
+            end: time(ProfilingInfo::End),
+            launch,
+        });
     }
 
     /// Moves to `Submitted` or `Running`.

@@ -2,7 +2,7 @@
 
 use gencl_i915::RenderNode;
 
-use crate::Device;
+use crate::{Device, host_time};
 
 /// Offset of the timestamp register, as I915_REG_READ takes it.
 const TIMESTAMP: u64 = 0x2358;
@@ -22,7 +22,7 @@ impl Correlation {
     /// Reads both clocks. `None` when the kernel driver does not allow reading the GPU's.
     pub(crate) fn now(node: &dyn RenderNode, device: &Device) -> Option<Self> {
         let ticks = node.reg_read(TIMESTAMP).ok()?;
-        Some(Self { ticks, host_ns: device.host_time(), hz: device.facts().timestamp_hz })
+        Some(Self { ticks, host_ns: host_time(), hz: device.facts().timestamp_hz })
     }
 
     /// Begin and end in nanoseconds of the host's clock; the timestamps were taken after this correlation.

@@ -39,6 +39,7 @@ use walk::Space;
 use crate::context::DeviceContext;
 use crate::kernel::{ArgumentBlock, BuiltKernel};
 use crate::program::Executable;
+use crate::trace::LaunchRecord;
 use crate::{Code, Error, Kernel, NdRange, Result};
 
 /// Alignment of state in a slot, in bytes.
@@ -97,6 +98,16 @@ impl Launch {
 
     pub(crate) fn name(&self) -> &str {
         &self.kernel().name
+    }
+
+    /// Its description in a trace.
+    pub(crate) fn record(&self) -> LaunchRecord<'_> {
+        LaunchRecord {
+            kernel: self.name(),
+            simd_width: self.kernel().simd_width,
+            global: self.space.global,
+            local: self.space.local,
+        }
     }
 
     /// Would both have the same commands and state, timestamps aside?

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use super::{BinaryKind, BuildStatus, Call, Executable, Program};
 use crate::context::DeviceContext;
-use crate::{Code, Error, Result};
+use crate::{Code, Error, Result, trace};
 
 /// Called when a build has ended.
 pub(super) type Notify = Box<dyn FnOnce() + Send>;
@@ -142,7 +142,10 @@ impl Building {
                 request(&self.program, member, &build)
             };
             let answer = request.and_then(|request| {
-                let answer = request.as_ref().map(gencl_client::build).transpose();
+                let answer = request
+                    .as_ref()
+                    .map(|request| trace::build(call.name(), || gencl_client::build(request)))
+                    .transpose();
                 answer.map_err(|reason| call.not_available(reason))
             });
             let ended = self.end(device, |build, member| match answer? {

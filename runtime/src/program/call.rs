@@ -23,6 +23,15 @@ impl Call {
         }
     }
 
+    /// Its name in a trace.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Build => "build",
+            Self::Compile => "compile",
+            Self::Link => "link",
+        }
+    }
+
     pub(super) fn invalid_options(self) -> Code {
         match self {
             Self::Build => Code::InvalidBuildOptions,

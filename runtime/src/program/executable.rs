@@ -9,7 +9,7 @@ use gencl_program::protocol::{Status, ToServer, WidenRequest};
 use crate::context::DeviceContext;
 use crate::launch::check;
 use crate::memory::{Storage, Zone};
-use crate::{Code, Error, Result};
+use crate::{Code, Error, Result, profile, trace};
 
 /// Bytes that instruction prefetch may read beyond the last instruction (Skylake manual, Volume 7
 /// "3D-Media-GPGPU", "Instruction prefetch": 128 bytes); they have to be mapped.
@@ -49,6 +49,7 @@ impl Executable {
     ) -> Result<Self> {
         let can_be_widened = !program.bitcode.is_empty();
         let executable = Self::new(context, program, None)?;
+        profile::keep(binary);
         Ok(if can_be_widened { Self { binary: binary.clone(), ..executable } } else { executable })
     }
 
@@ -124,7 +125,8 @@ impl Executable {
     pub(crate) fn widened(&self, context: &DeviceContext, lanes: u32) -> Result<Arc<Self>> {
         let widen = || -> std::result::Result<Self, String> {
             let request = ToServer::Widen(WidenRequest { program: self.binary.to_vec(), lanes });
-            let result = gencl_client::build(&request).map_err(|reason| reason.to_string())?;
+            let result = trace::build("widen", || gencl_client::build(&request))
+                .map_err(|reason| reason.to_string())?;
             if result.status != Status::Success {
                 return Err(result.log);
             }
@@ -135,6 +137,7 @@ impl Executable {
             if !same_arguments || wide.data.variables.len() as u64 != self.variables_size {
                 return Err("the compiler's output differs in kernels, arguments or variables".into());
             }
+            profile::keep(&result.binary.into());
             Self::new(context, wide, self.variables()).map_err(|error| error.to_string())
         };
         let refusal = |reason: String| {

@@ -17,7 +17,7 @@ use super::state::{Command, Flight, State, Step, Work, keep};
 use crate::context::DeviceContext;
 use crate::event::{CommandKind, Completer, Due, Gate};
 use crate::launch::{Batch, Hardware, Launch, MAX_LAUNCHES, Progress, Submitted};
-use crate::{Code, Context, Error, Event, EventStatus, ProfilingInfo, Result};
+use crate::{Code, Context, Error, Event, EventStatus, ProfilingInfo, Result, host_time, trace};
 
 /// Flush delay: how long commands are pending until the queue's thread executes them without being asked to.
 const FLUSH_DELAY: Duration = Duration::from_millis(1);
@@ -55,7 +55,10 @@ pub(crate) struct Core {
     hardware: Hardware,
     /// Later commands may overtake one that waits.
     out_of_order: bool,
+    /// The application can ask for times.
     profiled: bool,
+    /// Number in the trace, if there is one.
+    number: Option<u64>,
     state: Mutex<State>,
     /// Launch descriptions for reuse. Behind a lock of its own, as enqueuing threads take them while the
     /// leader returns them.
@@ -94,6 +97,7 @@ impl Core {
             hardware,
             out_of_order,
             profiled,
+            number: trace::is_on().then(trace::next_queue),
             state: Mutex::default(),
             spare_launches: Mutex::default(),
             batch_limit: AtomicUsize::new(MAX_BATCH_GROWTH),
@@ -138,8 +142,8 @@ impl Core {
             None => Event::command(&self.context, Arc::downgrade(self), kind, self.profiled),
         };
         let completer = Completer::new(event.clone());
-        if self.profiled {
-            completer.stamp(ProfilingInfo::Queued, self.device.device().host_time());
+        if self.is_timed() {
+            completer.stamp(ProfilingInfo::Queued, host_time());
         }
         let number = state.enter(&event);
         // Dependences within the queue are kept by the order of execution.
@@ -375,7 +379,7 @@ impl Core {
         if let Some(error) = refusal {
             return self.end(completer, Err(error), due);
         }
-        let now = || if self.profiled { self.device.device().host_time() } else { 0 };
+        let now = || if self.is_timed() { host_time() } else { 0 };
         completer.stamp(ProfilingInfo::Submit, now());
         completer.advance(EventStatus::Submitted, due);
         completer.advance(EventStatus::Running, due);
@@ -391,6 +395,7 @@ impl Core {
         let end = now();
         completer.stamp(ProfilingInfo::End, end);
         completer.stamp(ProfilingInfo::Complete, end);
+        self.trace(&completer, None);
         self.end(completer, result.map_err(|error| self.fault(HOST, error)), due);
     }
 
@@ -400,6 +405,18 @@ impl Core {
         let error = error.of_fault();
         self.context.report(kernel, &error);
         error
+    }
+
+    /// Whether the times of commands are recorded.
+    fn is_timed(&self) -> bool {
+        self.profiled || self.number.is_some()
+    }
+
+    /// Writes a command that has ended to the trace, if there is one.
+    fn trace(&self, completer: &Completer, launch: Option<&Launch>) {
+        if let Some(queue) = self.number {
+            completer.trace(queue, launch.map(Launch::record));
+        }
     }
 
     /// Ends a command, after recording a fault in the queue.
@@ -447,14 +464,14 @@ impl Core {
         let batch = batch.filter(|_| count > 0)?;
         let left = commands.split_off(count);
         let mut taken = std::mem::replace(commands, left);
-        if self.profiled {
-            let now = self.device.device().host_time();
+        if self.is_timed() {
+            let now = host_time();
             taken.iter().for_each(|command| command.completer.stamp(ProfilingInfo::Submit, now));
         }
         for command in &taken {
             command.completer.advance(EventStatus::Submitted, due);
         }
-        match batch.submit(&self.hardware, self.profiled, behind_others, awaited && due.is_empty()) {
+        match batch.submit(&self.hardware, self.is_timed(), behind_others, awaited && due.is_empty()) {
             Ok(Submitted::Yes(batch)) => {
                 for command in &taken {
                     command.completer.advance(EventStatus::Running, due);
@@ -520,6 +537,7 @@ impl Core {
                     ] {
                         command.completer.stamp(what, time);
                     }
+                    self.trace(&command.completer, Some(launch));
                     spare.extend(self.ended(command, Ok(()), due));
                 }
                 Progress::None if *failed => left.push_back(command),

@@ -12,7 +12,9 @@ use gencl_eu::abi::Interpreted;
 use gencl_eu::cycles::MessageClass;
 use gencl_eu::device::Device;
 use gencl_eu::dispatch::Launch;
-use gencl_eu::profile::Profile;
+use gencl_eu::op::Op;
+use gencl_eu::profile::{InstructionDetails, Profile};
+use gencl_isa::Opcode;
 
 /// Collects the statistics of launches, of one simulator or of several.
 #[derive(Debug, Default)]
@@ -30,6 +32,8 @@ struct Collected {
 struct Kernel {
     /// The report, without the fields that are summed up below.
     head: report::Kernel,
+    /// By instruction.
+    details: Vec<InstructionDetails>,
     messages: [u64; MessageClass::ALL.len()],
     bounds: [u64; Bound::ALL.len()],
 }
@@ -59,6 +63,29 @@ fn hash(code: &[u8]) -> String {
     Sha256::digest(code)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Whether an instruction computes floats.
+fn is_float(op: &Op) -> bool {
+    op.execution_type.is_float()
+}
+
+/// Arithmetic operations of a lane, as they are counted for rooflines: two of a multiply-add; none of moves, comparisons
+/// and control flow.
+fn operations(op: &Op) -> u32 {
+    use Opcode as O;
+    match op.opcode {
+        O::Mad | O::Mac | O::Sada2 | O::Line => 2,
+        O::Lrp => 3,
+        O::Dp2 => 3,
+        O::Dp3 => 5,
+        O::Dp4 | O::Dph => 7,
+        O::Add | O::Addc | O::Subb | O::Mul | O::Mach | O::Avg | O::Sad2 | O::Math => 1,
+        O::Frc | O::Rndd | O::Rnde | O::Rndu | O::Rndz => 1,
+        O::And | O::Or | O::Xor | O::Not | O::Shl | O::Shr | O::Asr => 1,
+        O::Bfe | O::Bfi1 | O::Bfi2 | O::Bfrev | O::Cbit | O::Fbh | O::Fbl | O::Lzd => 1,
+        _ => 0,
+    }
+}
+
 impl Kernel {
     fn new(hash: String, launch: &Launch, counted: &CountedKernel<'_>) -> Kernel {
         let CountedKernel { kernel, code, translation } = counted;
@@ -71,6 +98,8 @@ impl Kernel {
             offset: op.offset,
             text: kernel.text(index),
             width: u32::from(op.lanes),
+            flops: if is_float(op) { operations(op) } else { 0 },
+            intops: if is_float(op) { 0 } else { operations(op) },
             ..report::Instruction::default()
         });
         let head = report::Kernel {
@@ -82,10 +111,15 @@ impl Kernel {
             instructions: instructions.collect(),
             ..report::Kernel::default()
         };
-        Kernel { head, messages: [0; MessageClass::ALL.len()], bounds: [0; Bound::ALL.len()] }
+        Kernel {
+            head,
+            details: Vec::new(),
+            messages: [0; MessageClass::ALL.len()],
+            bounds: [0; Bound::ALL.len()],
+        }
     }
 
-    fn add(&mut self, profile: &Profile, full: DeviceUsage, cycles: u64) {
+    fn add(&mut self, profile: &Profile, device: &Device, full: DeviceUsage, cycles: u64) {
         let (total, bounds, head) = (profile.total(), Bounds::of(profile, full, false), &mut self.head);
         head.launches += 1;
         head.groups += profile.groups;
@@ -100,8 +134,13 @@ impl Kernel {
         head.thread_cycles += profile.latency;
         head.wait_cycles += total.wait;
         head.occupancy = full.resident as f64 / full.eus as f64;
+        head.threads_per_eu = device.threads;
         for (own, counter) in head.instructions.iter_mut().zip(&profile.counters) {
             own.counter.add(counter);
+        }
+        self.details.resize_with(profile.details.len(), InstructionDetails::default);
+        for (own, details) in self.details.iter_mut().zip(&profile.details) {
+            own.add(details);
         }
         for (own, count) in self.messages.iter_mut().zip(profile.messages) {
             *own += count;
@@ -121,6 +160,13 @@ impl Kernel {
         let most = self.bounds.into_iter().max().unwrap_or(0);
         let limit = Bound::ALL.into_iter().find(|bound| self.bounds[*bound as usize] == most);
         kernel.limit = limit.map(|bound| bound.name().to_owned()).unwrap_or_default();
+        let offsets: Vec<u32> = kernel.instructions.iter().map(|instruction| instruction.offset).collect();
+        for (instruction, details) in kernel.instructions.iter_mut().zip(&self.details) {
+            instruction.class = details.class.map(|class| class.name().to_owned());
+            let waits = details.waits.iter();
+            instruction.waits =
+                waits.map(|&(producer, clocks)| report::Wait { offset: offsets[producer], clocks }).collect();
+        }
         for instruction in &kernel.instructions {
             if let Some(reason) = &instruction.interpreted {
                 let left = kernel.interpreted.entry(reason.clone()).or_default();
@@ -146,7 +192,7 @@ impl Collector {
         if index == collected.kernels.len() {
             collected.kernels.push(Kernel::new(hash, launch, kernel));
         }
-        collected.kernels[index].add(profile, full, cycles);
+        collected.kernels[index].add(profile, device, full, cycles);
         collected.launches.push(report::Launch {
             kernel: index,
             groups: launch.groups(),
@@ -169,6 +215,7 @@ impl Collector {
             program: program.unwrap_or_default(),
             kernels: collected.kernels.iter().map(Kernel::report).collect(),
             launches: collected.launches.clone(),
+            ..Report::default()
         }
     }
 

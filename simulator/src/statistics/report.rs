@@ -1,12 +1,14 @@
-//! The format of the statistics file: JSON, which `gencl-stats` and other programs read.
+//! The format of the statistics file: JSON, which `gencl-stats`, `gencl-profile` and other programs read.
+//!
+//! The simulator writes everything but the fields about source code, which `gencl-profile` adds.
 
 use std::collections::BTreeMap;
 
 use gencl_eu::profile::InstructionCounter;
 use serde::{Deserialize, Serialize};
 
-/// The version of the format.
-pub const VERSION: u32 = 1;
+/// The version of the format. Files of an earlier version can be read: fields that it did not have are empty.
+pub const VERSION: u32 = 2;
 
 /// All launches of a process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -21,6 +23,47 @@ pub struct Report {
     pub kernels: Vec<Kernel>,
     /// Launches, in the order in which they ended.
     pub launches: Vec<Launch>,
+    /// Source files of the kernels.
+    #[serde(default)]
+    pub sources: Vec<Source>,
+    /// Source locations of instructions, each once.
+    #[serde(default)]
+    pub frames: Vec<Frame>,
+}
+
+/// A source file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Source {
+    /// Its name; for the text that an application passed to the compiler, `N-HASH-KERNEL.cl`.
+    pub name: String,
+    /// Its text; `None` for files that only `#line` names.
+    pub text: Option<String>,
+}
+
+/// A source location in a function, which may have been inlined.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Frame {
+    /// The function's name.
+    pub function: String,
+    /// Index of its file in [`Report::sources`].
+    pub source: usize,
+    /// Line from 1; 0 for code that belongs to no line.
+    pub line: u32,
+    /// Column from 1; 0 where it is not known.
+    pub column: u32,
+}
+
+/// Whether the instructions of a kernel have source locations.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LineInformation {
+    /// Not yet known.
+    #[default]
+    Unknown,
+    /// They have.
+    Present,
+    /// They have not, for this reason.
+    Missing(String),
 }
 
 /// One kernel: the same code, dispatched with the same SIMD width. All clocks are EU clocks.
@@ -28,6 +71,25 @@ pub struct Report {
 pub struct Kernel {
     /// Hash of its code, 16 hexadecimal digits.
     pub hash: String,
+    /// Its name in the source, where the program is known.
+    #[serde(default)]
+    pub name: String,
+    /// Its program: `N-HASH-KERNEL` with the number of the build, the first digits of the hash of its source, and
+    /// the name of its first kernel.
+    #[serde(default)]
+    pub program: String,
+    /// Whether its instructions have source locations.
+    #[serde(default)]
+    pub line_information: LineInformation,
+    /// Bytes of spilled registers of a thread.
+    #[serde(default)]
+    pub spill_bytes: u32,
+    /// Bytes of private memory of a work-item.
+    #[serde(default)]
+    pub private_bytes: u32,
+    /// Bytes of the `__local` variables of a work-group.
+    #[serde(default)]
+    pub local_bytes: u32,
     /// Lanes of a thread.
     pub simd_width: u32,
     /// Bytes of code.
@@ -61,6 +123,9 @@ pub struct Kernel {
     pub bounds: BTreeMap<String, u64>,
     /// Resident threads per EU when the device is full.
     pub occupancy: f64,
+    /// Hardware threads of an EU, the limit of `occupancy`.
+    #[serde(default)]
+    pub threads_per_eu: u32,
     /// Sum of the clocks that each thread would take alone on its EU.
     pub thread_cycles: u64,
     /// The clocks of `thread_cycles` in which threads waited.
@@ -94,6 +159,46 @@ impl Kernel {
         self.messages.iter().filter(|(class, _)| *class != "end").map(|(_, count)| count).sum()
     }
 
+    /// Adds the launches of the same kernel in another process.
+    pub fn add(&mut self, other: &Kernel) {
+        let Kernel {
+            launches,
+            groups,
+            threads,
+            executed,
+            lanes,
+            messages,
+            lines,
+            distinct_lines,
+            texels,
+            ..
+        } = other;
+        self.launches += launches;
+        self.groups += groups;
+        self.threads += threads;
+        self.executed += executed;
+        self.lanes += lanes;
+        self.lines += lines;
+        self.distinct_lines += distinct_lines;
+        self.texels += texels;
+        self.cycles += other.cycles;
+        self.full_cycles += other.full_cycles;
+        self.thread_cycles += other.thread_cycles;
+        self.wait_cycles += other.wait_cycles;
+        for (own, other) in [(&mut self.messages, messages), (&mut self.bounds, &other.bounds)] {
+            other.iter().for_each(|(name, count)| *own.entry(name.clone()).or_default() += count);
+        }
+        for (own, other) in self.instructions.iter_mut().zip(&other.instructions) {
+            own.counter.add(&other.counter);
+            own.class = own.class.take().or_else(|| other.class.clone());
+            let mut waits: BTreeMap<u32, u64> = BTreeMap::new();
+            for wait in own.waits.iter().chain(&other.waits) {
+                *waits.entry(wait.offset).or_default() += wait.clocks;
+            }
+            own.waits = waits.into_iter().map(|(offset, clocks)| Wait { offset, clocks }).collect();
+        }
+    }
+
     /// Average number of enabled lanes of an executed instruction.
     pub fn lanes_per_instruction(&self) -> f64 {
         self.lanes as f64 / self.executed.max(1) as f64
@@ -112,10 +217,35 @@ pub struct Instruction {
     /// Its counts.
     #[serde(flatten)]
     pub counter: InstructionCounter,
+    /// Its locations in the source ([`Report::frames`]): that of the innermost inlined function first, then those of
+    /// the calls. Empty for code that belongs to no line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub frames: Vec<usize>,
+    /// The class of its messages ([`gencl_eu::cycles::MessageClass`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// The clocks that threads waited before it, by the instruction that they waited for: ascending.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<Wait>,
+    /// Floating-point operations of a lane: two of a multiply-add.
+    #[serde(default)]
+    pub flops: u32,
+    /// Integer operations of a lane, likewise.
+    #[serde(default)]
+    pub intops: u32,
     /// Why the kernel's translation leaves it to the interpreter; `None` when it is translated, or the kernel
     /// is not.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interpreted: Option<String>,
+}
+
+/// Clocks that threads waited for the result of an instruction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wait {
+    /// The instruction's [`Instruction::offset`].
+    pub offset: u32,
+    /// Sum over all threads.
+    pub clocks: u64,
 }
 
 /// One launch.

@@ -53,6 +53,10 @@ fn launches_of_one_kernel_are_added_up() {
         let clocks = |i: &gencl_simulator::statistics::report::Instruction| i.counter.issue + i.counter.wait;
         assert_eq!(kernel.thread_cycles, kernel.instructions.iter().map(clocks).sum::<u64>());
         assert_eq!(kernel.instructions[0].counter.executions, kernel.threads);
+        for instruction in &kernel.instructions {
+            let waits = instruction.waits.iter().map(|wait| wait.clocks).sum::<u64>();
+            assert_eq!(waits, instruction.counter.wait, "{}", instruction.text);
+        }
     }
     let cycles =
         |kernel: usize| report.launches.iter().filter(|l| l.kernel == kernel).map(|l| l.cycles).sum::<u64>();
@@ -104,6 +108,18 @@ fn a_report_is_json_and_text() {
     let report = report(1, &[ids(10)]);
     let json = serde_json::to_string(&report).unwrap();
     assert_eq!(serde_json::from_str::<Report>(&json).unwrap(), report);
+    // A file of version 1.
+    let mut old: serde_json::Value = serde_json::from_str(&json).unwrap();
+    for (list, fields) in [(None, ["sources", "frames"]), (Some("kernels"), ["name", "line_information"])] {
+        let objects = match list {
+            None => vec![&mut old],
+            Some(list) => old[list].as_array_mut().unwrap().iter_mut().collect(),
+        };
+        for object in objects {
+            fields.iter().for_each(|field| drop(object.as_object_mut().unwrap().remove(*field)));
+        }
+    }
+    assert_eq!(serde_json::from_value::<Report>(old).unwrap(), report);
     let kernel = &report.kernels[0];
     assert!(text::table(&report).contains(&kernel.hash));
     let listing = text::listing(kernel);

@@ -141,6 +141,8 @@ pub fn select(
     for (index, id) in function.layout.iter().enumerate() {
         s.b.block(function.block(*id).masked);
         if index == 0 {
+            let first = function.block(*id).instructions.first();
+            s.b.location = first.map(|i| i.location).unwrap_or_default();
             s.prologue().map_err(at("the prologue"))?;
         }
         s.block(index, *id).map_err(|(n, f)| (format!("block {} instruction {n}", id.0), f))?;
@@ -240,6 +242,7 @@ impl Selector<'_> {
         }
         for (position, i) in code.iter().enumerate() {
             self.flags.at(position);
+            self.b.location = i.location;
             self.predicated_instruction(i, index).map_err(|f| (position, f))?;
             self.release_flags();
         }

@@ -172,7 +172,10 @@ impl Lowering<'_> {
             }
             self.function.block_mut(block).instructions.push(instruction);
         }
+        let first = self.function.block(block).instructions.len();
         self.lower_terminator(block, &mut mask, &terminator);
+        let lowered = &mut self.function.block_mut(block).instructions[first..];
+        lowered.iter_mut().for_each(|instruction| instruction.location = terminator.location);
     }
 
     /// Gives an instruction of a masked block its predicate.

@@ -45,8 +45,9 @@ pub fn lower_crossing_bools(function: &mut Function) {
                     ));
                 }
             }
-            let dsts = instruction.dsts.clone();
+            let (dsts, location) = (instruction.dsts.clone(), instruction.location);
             new.push(instruction);
+            let first = new.len();
             for reg in dsts {
                 let Some(word) = word_of(reg) else { continue };
                 if !present.contains(&reg) {
@@ -58,6 +59,7 @@ pub fn lower_crossing_bools(function: &mut Function) {
                     new.push(Instruction::new(Op::Select(Type::U16), [word], [reg, one, zero]));
                 }
             }
+            new[first..].iter_mut().for_each(|added| added.location = location);
         }
         function.block_mut(block).instructions = new;
     }

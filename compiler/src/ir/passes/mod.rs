@@ -4,6 +4,7 @@
 //! observer requires it. The result of [`standard`] is always validated.
 
 mod arrange_blocks;
+mod inherit_locations;
 mod insert_undefined;
 mod lower_block_ips;
 mod lower_crossing_bools;
@@ -24,6 +25,7 @@ use super::{Function, Join, Leave, Op, Unit};
 use std::time::{Duration, Instant};
 
 pub use arrange_blocks::arrange_blocks;
+pub use inherit_locations::inherit_locations;
 pub use lower_block_ips::lower_block_ips;
 pub use lower_crossing_bools::lower_crossing_bools;
 pub use lower_masks::{lower_gotos, lower_structured, split_branches, structure_blocks};
@@ -53,6 +55,7 @@ macro_rules! passes {
 /// All passes.
 pub const PASSES: &[Pass] = passes! {
     arrange_blocks
+    inherit_locations
     lower_block_ips
     lower_crossing_bools
     lower_gotos
@@ -93,6 +96,9 @@ const PER_LANE: &[Pass] = passes! {
     lower_crossing_bools
     arrange_blocks
 };
+
+/// The last passes, for functions with debug locations.
+const WITH_LOCATIONS: &[Pass] = passes! { inherit_locations };
 
 /// How divergent control flow is lowered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -247,12 +253,16 @@ pub fn standard(
     observer: &mut dyn Observer,
 ) -> Result<(), PassError> {
     let strategy = strategy.into();
+    let last = if unit.locations.is_empty() { &[] } else { WITH_LOCATIONS };
     for function in &mut unit.functions {
         check("input", function)?;
         for &pass in strategy.passes() {
             run_pass(pass, function, observer)?;
         }
         strategy.lower(function, observer)?;
+        for &pass in last {
+            run_pass(pass, function, observer)?;
+        }
         if !observer.validates() {
             check("all passes together", function)?;
         }

@@ -7,7 +7,7 @@
 use crate::ir::analysis::cfg::Cfg;
 use crate::ir::analysis::values::Values;
 use crate::ir::signature::Class;
-use crate::ir::{BlockId, Family, Function, Instruction, Op, Reg, UnaryOp};
+use crate::ir::{BlockId, Family, Function, Instruction, Location, Op, Reg, UnaryOp};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -87,7 +87,7 @@ impl RegisterValues {
 
     /// The operation of an instruction, if it can be moved.
     fn common(&self, function: &Function, instruction: &Instruction) -> Option<Common> {
-        let Instruction { op, predicate: None, dsts, srcs } = instruction else { return None };
+        let Instruction { op, predicate: None, dsts, srcs, location: _ } = instruction else { return None };
         // Between blocks truth values would be words.
         if dsts.iter().any(|dst| function.register(*dst).family == Family::Bool) {
             return None;
@@ -198,7 +198,12 @@ impl RegisterValues {
                 old.iter().map(|dst| self.new_register(function, function.register(*dst).family)).collect()
             }
         };
-        added.push(Instruction::new(common.op, dsts.iter().copied(), srcs));
+        // Of several positions none is right, as in LLVM's `getMergedLocation`.
+        let mut locations =
+            places.iter().map(|(block, index)| function.block(*block).instructions[*index].location);
+        let first = locations.next().unwrap_or_default();
+        let location = if locations.all(|other| other == first) { first } else { Location::NONE };
+        added.push(Instruction::new(common.op, dsts.iter().copied(), srcs).at(location));
         for (block, index) in places {
             let old = function.block_mut(*block).instructions.remove(*index);
             if let Some(dst) = common.copied_to {
@@ -207,7 +212,7 @@ impl RegisterValues {
             }
             for (n, (dst, new)) in old.dsts.iter().zip(&dsts).enumerate() {
                 let ty = function.register(*dst).family.bits_type();
-                let copy = Instruction::new(Op::Unary(UnaryOp::Mov, ty), [*dst], [*new]);
+                let copy = Instruction::new(Op::Unary(UnaryOp::Mov, ty), [*dst], [*new]).at(old.location);
                 function.block_mut(*block).instructions.insert(index + n, copy);
                 self.same.insert(*dst, *new);
             }

@@ -63,6 +63,7 @@ impl<'c> Numbering<'c> {
     }
 
     fn visit(&mut self, instruction: &mut Instruction, values: &Values) {
+        let location = instruction.location;
         self.fold_branch(instruction);
         self.simplify(instruction);
         let is_copy = instruction.as_move().is_some();
@@ -78,6 +79,7 @@ impl<'c> Numbering<'c> {
         {
             *instruction = Instruction::new(Op::Unary(UnaryOp::Mov, ty), [instruction.result()], [holder]);
         }
+        instruction.location = location;
         let copied = instruction.as_move().map(|(_, src)| self.original(src));
         for &dst in &instruction.dsts {
             *self.versions.entry(dst).or_default() += 1;

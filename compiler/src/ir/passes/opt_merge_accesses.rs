@@ -323,6 +323,7 @@ fn access(function: &mut Function, old: &[Instruction], group: &Group, at: usize
         let srcs: Vec<Reg> = std::iter::once(address).chain(values).collect();
         Instruction::new(Op::Store { space, ty, align }, [], srcs)
     });
+    code.iter_mut().for_each(|instruction| instruction.location = old[at].location);
     code
 }
 

@@ -2,6 +2,7 @@
 
 use super::operation::{Printed, Word as _};
 use super::{default_metadata, section_name};
+use crate::ir::location::Locations;
 use crate::ir::{Function, Instruction, Op, Reg, Type, Unit};
 use gencl_program::Kernel;
 use serde_json::Value;
@@ -27,7 +28,7 @@ pub fn print(unit: &Unit) -> String {
         let _ = writeln!(text, "relocation {section} {} {} {target} {}", r.offset, r.size, r.addend);
     }
     for function in &unit.functions {
-        text.push_str(&print_function(function));
+        print_located(&mut text, function, &unit.locations);
     }
     text
 }
@@ -35,6 +36,12 @@ pub fn print(unit: &Unit) -> String {
 /// One function as text.
 pub fn print_function(function: &Function) -> String {
     let mut text = String::new();
+    print_located(&mut text, function, &Locations::default());
+    text
+}
+
+/// Appends a function, with source positions as comments.
+fn print_located(text: &mut String, function: &Function, locations: &Locations) {
     let name = Value::from(function.name.as_str());
     let _ = writeln!(text, "kernel {name} {}", function.form.name());
     for (what, size) in [("private_size", function.private_size), ("local_size", function.local_size)] {
@@ -45,16 +52,19 @@ pub fn print_function(function: &Function) -> String {
     for (key, value) in metadata(&function.kernel, &function.name) {
         let _ = writeln!(text, "    meta {key} {value}");
     }
-    print_registers(&mut text, function);
+    print_registers(text, function);
     for (id, block) in function.blocks_in_layout() {
         let masked = if block.masked { " masked" } else { "" };
         let _ = writeln!(text, "@{}:{masked}", id.0);
         for instruction in &block.instructions {
-            let _ = writeln!(text, "    {}", print_instruction(instruction));
+            let _ = write!(text, "    {}", print_instruction(instruction));
+            if let Some(position) = locations.position(instruction.location) {
+                let _ = write!(text, " ; {}:{}", position.line, position.column);
+            }
+            text.push('\n');
         }
     }
     text.push_str("end\n");
-    text
 }
 
 /// The metadata's fields that differ from the default's.

@@ -388,7 +388,7 @@ impl<'f, 't> Lowering<'f, 't> {
             _ => return,
         };
         if let Some(last) = self.function.block_mut(block).instructions.last_mut() {
-            *last = terminator;
+            *last = terminator.at(last.location);
         }
     }
 }

@@ -83,11 +83,13 @@ impl Lowering<'_> {
 
     fn instruction(&mut self, instruction: Instruction) {
         let touches = |reg: &Reg| self.halves_of(*reg).is_some();
+        let (first, location) = (self.out.len(), instruction.location);
         if !instruction.dsts.iter().chain(&instruction.srcs).any(touches) {
             self.out.push(instruction);
         } else if !self.lower(&instruction) {
             self.whole(&instruction);
         }
+        self.out[first..].iter_mut().for_each(|lowered| lowered.location = location);
     }
 
     /// Replaces an instruction on quadwords by ones on dwords, if that can be done.

@@ -1,0 +1,193 @@
+//! Reads what the processes of a program have written, and joins it to one report: the simulator's counts, and the
+//! source locations in the programs' ELF files.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use gencl_program::elf;
+use gencl_simulator::statistics::Report;
+use gencl_simulator::statistics::report::{Frame, Kernel, LineInformation, Source, VERSION};
+use sha2::{Digest, Sha256};
+
+use crate::dwarf::{LineTable, Location};
+
+/// The counts of a process.
+pub const COUNTS: &str = "counts.json";
+/// The folder with the programs that a process has built: `1.elf`, `2.elf` and so on.
+const PROGRAMS: &str = "programs";
+/// How DWARF names a source that has no file.
+const UNNAMED_SOURCE: &str = "<source>";
+
+/// Reads a report.
+///
+/// # Errors
+/// A file that cannot be read, is no report, or of a later version.
+pub fn read_report(path: &Path) -> Result<Report, String> {
+    let error = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let file = File::open(path).map_err(|why| error(&why))?;
+    let report: Report = serde_json::from_reader(BufReader::new(file)).map_err(|why| error(&why))?;
+    if report.version > VERSION {
+        return Err(error(&format_args!("version {}, this program reads up to {VERSION}", report.version)));
+    }
+    Ok(report)
+}
+
+/// The entries of a folder in the order of the numbers in their names; none when the folder does not exist.
+fn numbered(folder: &Path, number: impl Fn(&str) -> Option<u32>) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found: Vec<(u32, PathBuf)> =
+        entries.filter_map(|entry| Some((number(entry.file_name().to_str()?)?, entry.path()))).collect();
+    found.sort();
+    found.into_iter().map(|(_, path)| path).collect()
+}
+
+/// Joins what a program's processes have written to a folder: each a folder with its process id as name, or, for drivers
+/// other than gencl, a file [`COUNTS`] with or without the process id after it.
+///
+/// # Errors
+/// Files that cannot be read, or no counts at all.
+pub fn collect(folder: &Path) -> Result<Report, String> {
+    let mut joined = Joined::default();
+    let foreign = numbered(folder, |name| match name.strip_prefix(COUNTS)? {
+        "" => Some(0),
+        pid => pid.strip_prefix('.')?.parse().ok(),
+    });
+    for counts in foreign {
+        let mut report = read_report(&counts)?;
+        for kernel in &mut report.kernels {
+            kernel.line_information = LineInformation::Missing("of another driver".to_owned());
+        }
+        joined.add(report);
+    }
+    for process in numbered(folder, |name| name.parse().ok()) {
+        let counts = process.join(COUNTS);
+        // A process without launches writes none.
+        if counts.exists() {
+            let mut report = read_report(&counts)?;
+            for file in numbered(&process.join(PROGRAMS), |name| name.strip_suffix(".elf")?.parse().ok()) {
+                let error = |why: String| format!("{}: {why}", file.display());
+                let bytes = fs::read(&file).map_err(|why| error(why.to_string()))?;
+                joined.locate(&bytes, &mut report).map_err(error)?;
+            }
+            joined.add(report);
+        }
+    }
+    joined.finish()
+}
+
+/// The report of all processes.
+#[derive(Default)]
+struct Joined {
+    report: Report,
+    /// Index of each frame in the report.
+    frames: BTreeMap<Frame, usize>,
+    /// Index of each source in the report.
+    sources: BTreeMap<Source, usize>,
+    /// The name of each program, by the hash of its source and its first kernel.
+    programs: BTreeMap<String, String>,
+}
+
+/// The first hexadecimal digits of a hash.
+fn hash(bytes: &[u8], digits: usize) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>()[..digits].to_owned()
+}
+
+impl Joined {
+    /// Adds names and source locations to the kernels of a report that are in a program.
+    fn locate(&mut self, elf: &[u8], report: &mut Report) -> Result<(), String> {
+        let program = elf::read(elf).map_err(|error| error.to_string())?;
+        let lines = LineTable::read(elf)?;
+        let text = lines.as_ref().and_then(|lines| lines.text(UNNAMED_SOURCE)).unwrap_or_default();
+        let first = program.kernels.first().map_or("", |kernel| &kernel.name);
+        let program_name = self.program_name(text, first);
+        for compiled in &program.kernels {
+            let code = hash(&compiled.code, 16);
+            // The same code in two programs counts for the first one.
+            let same = |kernel: &&mut Kernel| kernel.hash == code && kernel.name.is_empty();
+            for kernel in report.kernels.iter_mut().filter(same) {
+                kernel.name.clone_from(&compiled.name);
+                kernel.program.clone_from(&program_name);
+                kernel.spill_bytes = compiled.spill_size;
+                kernel.private_bytes = compiled.private_size;
+                kernel.local_bytes = compiled.local_size;
+                let Some(lines) = &lines else {
+                    kernel.line_information = LineInformation::Missing("built without lines".to_owned());
+                    continue;
+                };
+                kernel.line_information = LineInformation::Present;
+                for instruction in &mut kernel.instructions {
+                    let locations = lines.locations(&compiled.name, instruction.offset);
+                    let frames = locations.into_iter().map(|at| self.frame(at, &program_name, lines));
+                    instruction.frames = frames.collect();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The name of a program; of those with equal sources in several processes, that of the first.
+    fn program_name(&mut self, text: &str, first_kernel: &str) -> String {
+        let name = format!("{}-{first_kernel}", hash(text.as_bytes(), 8));
+        let number = self.programs.len() + 1;
+        self.programs.entry(name).or_insert_with_key(|name| format!("{number}-{name}")).clone()
+    }
+
+    /// The index of a location in the report's table.
+    fn frame(&mut self, at: Location, program: &str, lines: &LineTable<'_>) -> usize {
+        let text = lines.text(&at.file).map(str::to_owned);
+        let unnamed = at.file == UNNAMED_SOURCE || at.file.ends_with(&format!("/{UNNAMED_SOURCE}"));
+        let name = if unnamed { format!("{program}.cl") } else { at.file };
+        let source = index(&mut self.sources, &mut self.report.sources, Source { name, text });
+        let frame = Frame { function: at.function, source, line: at.line, column: at.column };
+        index(&mut self.frames, &mut self.report.frames, frame)
+    }
+
+    /// Adds the report of a process.
+    fn add(&mut self, mut report: Report) {
+        if self.report.kernels.is_empty() {
+            self.report.device = std::mem::take(&mut report.device);
+            self.report.program = std::mem::take(&mut report.program);
+        }
+        let mut numbers = Vec::new();
+        for kernel in report.kernels {
+            let same = |known: &Kernel| {
+                (&known.hash, known.simd_width, &known.name)
+                    == (&kernel.hash, kernel.simd_width, &kernel.name)
+            };
+            let known = self.report.kernels.iter().position(same);
+            numbers.push(known.unwrap_or(self.report.kernels.len()));
+            match known {
+                Some(index) => self.report.kernels[index].add(&kernel),
+                None => self.report.kernels.push(kernel),
+            }
+        }
+        for mut launch in report.launches {
+            launch.kernel = numbers[launch.kernel];
+            self.report.launches.push(launch);
+        }
+    }
+
+    fn finish(mut self) -> Result<Report, String> {
+        if self.report.launches.is_empty() {
+            return Err("no process that ended by itself launched a kernel on a simulated device".to_owned());
+        }
+        self.report.version = VERSION;
+        for kernel in &mut self.report.kernels {
+            if kernel.line_information == LineInformation::Unknown {
+                kernel.line_information =
+                    LineInformation::Missing("of no program that the process built".to_owned());
+            }
+        }
+        Ok(self.report)
+    }
+}
+
+/// The index of an element in a list, at whose end it is added if it is new.
+fn index<T: Ord + Clone>(known: &mut BTreeMap<T, usize>, list: &mut Vec<T>, element: T) -> usize {
+    *known.entry(element).or_insert_with_key(|element| {
+        list.push(element.clone());
+        list.len() - 1
+    })
+}

@@ -1,0 +1,230 @@
+//! Compares a profile with an earlier one of the same program, by kernel and line.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use gencl_simulator::statistics::Report;
+use gencl_simulator::statistics::report::Kernel;
+use similar::{Algorithm, DiffTag, capture_diff_slices};
+
+use crate::analysis::{Analysis, LineKey, kernel_name};
+
+/// Number of lines that are printed.
+const SHOWN: usize = 20;
+
+/// The clocks of a kernel or line in both profiles, for a launch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// The kernel's name, or `FILE:LINE`.
+    pub name: String,
+    /// The line's text.
+    pub text: String,
+    /// Of a kernel, clocks of a launch; of a line, those of all its threads.
+    pub before: f64,
+    /// The same now.
+    pub after: f64,
+    /// What `before` is a part of: that of the kernel.
+    whole: f64,
+}
+
+impl Change {
+    /// The additional clocks as a part of the kernel's earlier ones: 0.05 when it, or the line, makes the kernel slower by
+    /// 5%.
+    pub fn slowdown(&self) -> f64 {
+        if self.whole == 0.0 { 0.0 } else { (self.after - self.before) / self.whole }
+    }
+}
+
+/// The differences of two profiles.
+#[derive(Debug, Default)]
+pub struct Comparison {
+    /// Kernels that both have.
+    pub kernels: Vec<Change>,
+    /// Lines of these kernels, by descending slowdown, without those that have not changed.
+    pub lines: Vec<Change>,
+}
+
+/// The sum of clocks for a launch.
+fn per_launch(clocks: u64, kernel: &Kernel) -> f64 {
+    clocks as f64 / kernel.launches.max(1) as f64
+}
+
+/// The kernels by name, and by number where several have the same.
+fn by_name(report: &Report) -> BTreeMap<(&str, usize), usize> {
+    let mut found = BTreeMap::new();
+    for (index, kernel) in report.kernels.iter().enumerate() {
+        let name = kernel_name(kernel);
+        let number = found.range((name, 0)..=(name, usize::MAX)).count();
+        found.insert((name, number), index);
+    }
+    found
+}
+
+/// Compares `new` with `old`.
+pub fn compare(old: &Analysis<'_>, new: &Analysis<'_>) -> Comparison {
+    let mut comparison = Comparison::default();
+    let known = by_name(old.report);
+    for (name, after) in by_name(new.report) {
+        let Some(before) = known.get(&name) else { continue };
+        let (old_kernel, new_kernel) = (&old.report.kernels[*before], &new.report.kernels[after]);
+        let cycles = per_launch(old_kernel.cycles, old_kernel);
+        comparison.kernels.push(Change {
+            name: name.0.to_owned(),
+            text: String::new(),
+            before: cycles,
+            after: per_launch(new_kernel.cycles, new_kernel),
+            whole: cycles,
+        });
+        comparison.lines.extend(lines((old, *before), (new, after)));
+    }
+    comparison.lines.sort_by(|a, b| b.slowdown().total_cmp(&a.slowdown()));
+    comparison
+}
+
+/// The lines of a kernel that have changed.
+fn lines((old, before): (&Analysis<'_>, usize), (new, after): (&Analysis<'_>, usize)) -> Vec<Change> {
+    let (old_kernel, new_kernel) = (&old.report.kernels[before], &new.report.kernels[after]);
+    let whole = per_launch(old.kernels[before].clocks, old_kernel);
+    let mut earlier: BTreeMap<LineKey, f64> = BTreeMap::new();
+    let mut moved = Moves::new((old.report, old_kernel), (new.report, new_kernel));
+    // Those that are gone keep their names of the old profile.
+    let mut gone = Vec::new();
+    for (key, line) in &old.lines[before] {
+        let Some(key) = key else { continue };
+        let clocks = per_launch(line.cost.clocks, old_kernel);
+        match moved.line(*key) {
+            Some(now) => *earlier.entry(now).or_default() += clocks,
+            None => gone.push((*key, clocks)),
+        }
+    }
+    let keys = new.lines[after].keys().flatten().copied().chain(earlier.keys().copied());
+    let all: BTreeSet<LineKey> = keys.collect();
+    let now = all.into_iter().map(|key| Change {
+        name: new.line_name(key),
+        text: new.line_text(key).to_owned(),
+        before: earlier.get(&key).copied().unwrap_or(0.0),
+        after: new.lines[after].get(&Some(key)).map_or(0.0, |line| per_launch(line.cost.clocks, new_kernel)),
+        whole,
+    });
+    let gone = gone.into_iter().map(|(key, clocks)| Change {
+        name: old.line_name(key),
+        text: old.line_text(key).to_owned(),
+        before: clocks,
+        after: 0.0,
+        whole,
+    });
+    now.chain(gone).filter(|change| change.before != change.after).collect()
+}
+
+/// Where the lines of a kernel's old sources are in the new ones.
+struct Moves<'a> {
+    old: (&'a Report, &'a Kernel),
+    new: (&'a Report, &'a Kernel),
+    /// By old source; `None` for those that the new program does not have.
+    sources: BTreeMap<usize, Option<MovedSource>>,
+}
+
+/// An old source in the new program.
+struct MovedSource {
+    /// The new source.
+    source: usize,
+    /// The new line of each old one that has not been removed, counted from 0; `None` where the texts are not known.
+    lines: Option<BTreeMap<usize, usize>>,
+}
+
+impl<'a> Moves<'a> {
+    fn new(old: (&'a Report, &'a Kernel), new: (&'a Report, &'a Kernel)) -> Moves<'a> {
+        Moves { old, new, sources: BTreeMap::new() }
+    }
+
+    /// The line in the new source; `None` when it has been removed.
+    fn line(&mut self, (source, line): LineKey) -> Option<LineKey> {
+        let (old, new) = (self.old, self.new);
+        let moved = self.sources.entry(source).or_insert_with(|| moves(old, new, source));
+        let MovedSource { source, lines } = moved.as_ref()?;
+        match lines {
+            None => Some((*source, line)),
+            Some(lines) => Some((*source, *lines.get(&(line as usize - 1))? as u32 + 1)),
+        }
+    }
+}
+
+/// The new source of an old one: that of the same name, or that of the program, whose name has the hash of its text; and its
+/// moved lines. A changed line is the same line.
+fn moves(
+    (old, old_kernel): (&Report, &Kernel),
+    (new, new_kernel): (&Report, &Kernel),
+    source: usize,
+) -> Option<MovedSource> {
+    let before = &old.sources[source];
+    let of_program = before.name == format!("{}.cl", old_kernel.program);
+    let name = if of_program { format!("{}.cl", new_kernel.program) } else { before.name.clone() };
+    let source = new.sources.iter().position(|source| source.name == name)?;
+    let (Some(before), Some(after)) = (&before.text, &new.sources[source].text) else {
+        return Some(MovedSource { source, lines: None });
+    };
+    let (before, after): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let mut moved = BTreeMap::new();
+    for part in capture_diff_slices(Algorithm::Myers, &before, &after) {
+        let (old_range, new_range) = (part.old_range(), part.new_range());
+        match part.tag() {
+            DiffTag::Equal => moved.extend(old_range.zip(new_range)),
+            DiffTag::Replace => {
+                let mut left = new_range;
+                for line in old_range {
+                    let most_alike =
+                        left.clone().rev().max_by_key(|now| common_words(before[line], after[*now]));
+                    let Some(now) = most_alike else { break };
+                    moved.insert(line, now);
+                    left.start = now + 1;
+                }
+            }
+            DiffTag::Delete | DiffTag::Insert => {}
+        }
+    }
+    Some(MovedSource { source, lines: Some(moved) })
+}
+
+/// Number of words that two lines have in common.
+fn common_words(a: &str, b: &str) -> usize {
+    let words = |line| str::split(line, |c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words(a).filter(|word| words(b).any(|other| other == *word)).count()
+}
+
+impl Comparison {
+    /// Kernels and lines that make a kernel slower by more than a part of its clocks.
+    pub fn slower(&self, limit: f64) -> Vec<&Change> {
+        self.kernels.iter().chain(&self.lines).filter(|change| change.slowdown() > limit).collect()
+    }
+
+    /// The differences as text.
+    pub fn text(&self) -> String {
+        let mut text = String::from("compared with the earlier profile: clocks of a launch\n");
+        let row = |change: &Change| {
+            format!(
+                "{:>+7.1}%  {:>12.0} -> {:>12.0}  {}  {}",
+                100.0 * change.slowdown(),
+                change.before,
+                change.after,
+                change.name,
+                change.text
+            )
+        };
+        for kernel in &self.kernels {
+            let _ = writeln!(text, "{}", row(kernel).trim_end());
+        }
+        if self.lines.is_empty() {
+            text.push_str("no line has changed\n");
+            return text;
+        }
+        text.push_str(
+            "lines: thread clocks of a launch, and their change as a part of those of the kernel\n",
+        );
+        let mut largest: Vec<&Change> = self.lines.iter().collect();
+        largest.sort_by(|a, b| b.slowdown().abs().total_cmp(&a.slowdown().abs()));
+        for line in largest.into_iter().take(SHOWN) {
+            let _ = writeln!(text, "{}", row(line).trim_end());
+        }
+        text
+    }
+}

@@ -1,0 +1,23 @@
+//! Profiles of OpenCL programs on a simulated Gen GPU, by kernel, source line and machine instruction.
+//!
+//! The simulator counts what each instruction does and how long it waits (`docs/statistics.md`); the compiler writes
+//! source locations into the programs' ELF files. [`collect`] joins both to one report, [`analysis`] sums it up, and all
+//! other modules write it in one format each. `docs/profiling.md` is the user's page.
+
+pub mod analysis;
+pub mod callgrind;
+pub mod collect;
+pub mod compare;
+pub mod devices;
+mod dwarf;
+pub mod flame;
+pub mod html;
+pub mod output;
+pub mod pprof;
+pub mod run;
+pub mod table;
+
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,130 @@
+//! The text that is printed when the program ends.
+
+use std::fmt::Write;
+
+use gencl_simulator::statistics::report::{Kernel, LineInformation};
+
+use crate::analysis::{Analysis, Line, LineKey, kernel_name, ratio};
+
+/// Number of lines that are printed.
+const HOTTEST: usize = 10;
+/// Characters of a line's text that are printed.
+const TEXT_WIDTH: usize = 60;
+
+/// A table with right-aligned columns but for the last `left` ones. Its first row is the head.
+pub struct Table {
+    left: usize,
+    /// Rows of cells.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table without rows.
+    pub fn new(left: usize, head: Vec<String>) -> Table {
+        Table { left, rows: vec![head] }
+    }
+
+    /// Its text, with aligned columns.
+    pub fn text(&self) -> String {
+        let columns = self.rows[0].len();
+        let width =
+            |column: usize| self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..columns).map(width).collect();
+        let mut text = String::new();
+        for row in &self.rows {
+            let mut line = String::new();
+            for (column, cell) in row.iter().enumerate() {
+                let _ = match columns - column > self.left {
+                    true => write!(line, "{cell:>width$}  ", width = widths[column]),
+                    false => write!(line, "{cell:<width$}  ", width = widths[column]),
+                };
+            }
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+        text
+    }
+}
+
+/// A part of 1 as text.
+pub fn percent(part: f64) -> String {
+    format!("{:.1}%", 100.0 * part)
+}
+
+/// The table of kernels, and the hottest lines with the reasons for their time.
+pub fn summary(analysis: &Analysis<'_>) -> String {
+    let report = analysis.report;
+    let mut text = format!("{} on {}: clocks of the cycle model\n\n", report.program, report.device);
+    text.push_str(&kernels(analysis));
+    for reason in without_lines(&report.kernels) {
+        let _ = writeln!(text, "{reason}");
+    }
+    let hottest = analysis.hottest_lines();
+    if !hottest.is_empty() {
+        text.push('\n');
+        text.push_str(&lines(analysis, &hottest));
+    }
+    text
+}
+
+/// The columns of the table of kernels.
+const HEAD: [&str; 11] = [
+    "time",
+    "launches",
+    "clocks",
+    "thread clocks",
+    "waiting",
+    "SIMD",
+    "lanes",
+    "spills",
+    "occupancy",
+    "limit",
+    "kernel",
+];
+
+fn kernels(analysis: &Analysis<'_>) -> String {
+    let mut table = Table::new(2, HEAD.map(str::to_owned).to_vec());
+    for number in analysis.hottest_kernels() {
+        let (kernel, cost) = (&analysis.report.kernels[number], &analysis.kernels[number]);
+        let occupancy = kernel.occupancy / f64::from(kernel.threads_per_eu.max(1));
+        table.rows.push(vec![
+            percent(analysis.shares[number]),
+            kernel.launches.to_string(),
+            kernel.cycles.to_string(),
+            cost.clocks.to_string(),
+            percent(ratio(cost.wait, cost.clocks)),
+            kernel.simd_width.to_string(),
+            percent(cost.enabled()),
+            kernel.spill_bytes.to_string(),
+            if kernel.threads_per_eu == 0 { "-".to_owned() } else { percent(occupancy) },
+            kernel.limit.clone(),
+            kernel_name(kernel).to_owned(),
+        ]);
+    }
+    table.text()
+}
+
+/// The kernels that have no source lines, by reason.
+fn without_lines(kernels: &[Kernel]) -> Vec<String> {
+    let reason = |kernel: &Kernel| match &kernel.line_information {
+        LineInformation::Missing(reason) => Some(reason.clone()),
+        LineInformation::Unknown => Some("not joined with the program".to_owned()),
+        LineInformation::Present => None,
+    };
+    let with =
+        |kernel: &Kernel| Some(format!("{}: no source lines, {}", kernel_name(kernel), reason(kernel)?));
+    kernels.iter().filter_map(with).collect()
+}
+
+fn lines(analysis: &Analysis<'_>, hottest: &[(LineKey, &Line)]) -> String {
+    let mut text = String::from("hottest lines\n");
+    for (key, line) in hottest.iter().take(HOTTEST).filter(|(_, line)| line.share > 0.0) {
+        let name = analysis.line_name(*key);
+        let code: String = analysis.line_text(*key).chars().take(TEXT_WIDTH).collect();
+        let _ = writeln!(text, "{:>6}  {name}  {code}", percent(line.share));
+        let reasons = analysis.reasons(Some(*key), line).join("; ");
+        if !reasons.is_empty() {
+            let _ = writeln!(text, "        {reasons}");
+        }
+    }
+    text
+}

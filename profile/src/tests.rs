@@ -1,0 +1,174 @@
+//! Tests with the report of `fixture.rs`.
+
+use std::io::Read;
+
+use flate2::read::GzDecoder;
+use gencl_simulator::statistics::Report;
+
+use crate::analysis::{Analysis, Cost};
+use crate::compare::compare;
+use crate::fixture::{FILE, TEXT, report};
+use crate::{callgrind, devices, flame, html, pprof, table};
+
+#[test]
+fn lines_have_the_clocks_of_their_instructions() {
+    let report = report();
+    let analysis = Analysis::of(&report);
+    assert_eq!(analysis.shares, [0.9, 0.1]);
+    let clocks: Vec<_> = analysis.lines[0].iter().map(|(key, line)| (*key, line.cost.clocks)).collect();
+    // The inlined function's line 2, the kernel's, and the end that belongs to none. Line 6 only calls.
+    let line = |line| Some((0, line));
+    assert_eq!(clocks, [(None, 20), (line(2), 120), (line(5), 40), (line(6), 0), (line(7), 4040)]);
+    assert_eq!(analysis.kernels[0].clocks, 4220);
+    let (hottest, cost) = &analysis.hottest_lines()[0];
+    assert_eq!(*hottest, (0, 7));
+    let near = |a: f64, clocks: f64| assert!((a - 0.9 * clocks / 4220.0).abs() < 1e-12, "{a}");
+    near(cost.share, 4040.0);
+    near(cost.inclusive, 4060.0);
+    near(analysis.lines[0][&line(6)].inclusive, 100.0);
+    near(analysis.lines[0][&line(2)].inclusive, 120.0);
+}
+
+#[test]
+fn reasons_name_the_producer_and_its_fault() {
+    let report = report();
+    let analysis = Analysis::of(&report);
+    let reasons = |line| analysis.reasons(Some((0, line)), &analysis.all_lines[&Some((0, line))]);
+    assert_eq!(
+        reasons(7),
+        [
+            "74% wait for memory of line 2 (uncoalesced: 16.0 cache lines per message)",
+            "25% wait for slm of line 2 (bank conflicts: 16.0 clocks per message)",
+            "divergence: 8.0 of 16.0 lanes enabled",
+        ]
+    );
+    assert_eq!(reasons(5), ["100% issue"]);
+    assert_eq!(reasons(2)[0], "67% wait for the result of line 5");
+}
+
+#[test]
+fn the_summary_has_kernels_and_lines() {
+    let report = report();
+    let text = table::summary(&Analysis::of(&report));
+    let row = |name: &str| {
+        text.lines().find(|line| line.ends_with(name)).unwrap().split_whitespace().collect::<Vec<_>>()
+    };
+    assert_eq!(
+        row(" sum"),
+        ["90.0%", "2", "900", "4220", "96.7%", "16", "90.0%", "64", "50.0%", "latency", "sum"]
+    );
+    assert!(text.contains("00000000000000b2: no source lines, built without lines"), "{text}");
+    assert!(text.contains(&format!("86.2%  {FILE}:7  s += load(x, 0);")), "{text}");
+    assert!(!text.contains(":6  "), "a line without instructions: {text}");
+}
+
+/// The numbers of each line of a file in callgrind's format, after the position.
+fn costs(line: &str) -> Vec<u64> {
+    line.split(' ').skip(2).map(|number| number.parse().unwrap()).collect()
+}
+
+#[test]
+fn callgrind_costs_add_up() {
+    let report = report();
+    let text = callgrind::write(&Analysis::of(&report));
+    let summary: Vec<u64> = {
+        let line = text.lines().find_map(|line| line.strip_prefix("summary: ")).unwrap();
+        line.split(' ').map(|number| number.parse().unwrap()).collect()
+    };
+    let mut own = vec![0; summary.len()];
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if line.starts_with("calls=") {
+            lines.next();
+        } else if line.starts_with("0x") {
+            own.iter_mut().zip(costs(line)).for_each(|(sum, cost)| *sum += cost);
+        }
+    }
+    assert_eq!(own, summary);
+    let mut total = Cost::default();
+    Analysis::of(&report).kernels.iter().for_each(|cost| total.add(cost));
+    assert_eq!(summary[..2], [total.clocks, total.issue]);
+    // The two calls of `load`, at their lines, with the inclusive cost.
+    let calls: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("cfn=load")).collect();
+    assert_eq!(calls[..3], ["cfn=load", "calls=10 0x1000010 2", "0x1000010 6 100 20 80 10 160 160"]);
+    assert_eq!(calls[4..7], ["cfn=load", "calls=10 0x1000020 2", "0x1000020 7 20 20 0 10 160 0"]);
+}
+
+#[test]
+fn folded_stacks_begin_with_the_kernel() {
+    let report = report();
+    assert_eq!(
+        flame::folded(&Analysis::of(&report)),
+        format!("00000000000000b2 100\nsum 20\nsum;{FILE}:5 40\nsum;{FILE}:7 4040\nsum;load;{FILE}:2 120\n")
+    );
+}
+
+#[test]
+fn the_flame_graph_is_as_wide_as_the_time() {
+    let report = report();
+    let root = flame::tree(&Analysis::of(&report));
+    assert!((root.value - 1.0).abs() < 1e-12);
+    for node in [&root, &root.children[1]] {
+        let inside: f64 = node.children.iter().map(|child| child.value).sum();
+        assert!(inside <= node.value + 1e-12, "{node:?}");
+    }
+    assert_eq!(root.children[1].name, "sum");
+}
+
+#[test]
+fn pprof_is_compressed_and_reproducible() {
+    let report = report();
+    let bytes = pprof::write(&Analysis::of(&report)).unwrap();
+    assert_eq!(bytes, pprof::write(&Analysis::of(&report)).unwrap());
+    let mut text = Vec::new();
+    GzDecoder::new(&bytes[..]).read_to_end(&mut text).unwrap();
+    for name in ["Clocks", "CacheLines", "load", FILE] {
+        assert!(text.windows(name.len()).any(|window| window == name.as_bytes()), "{name}");
+    }
+}
+
+#[test]
+fn text_in_the_page_cannot_end_its_element() {
+    let mut report = report();
+    report.sources[0].text = Some("// </script><b>".to_owned());
+    let page = html::write(&Analysis::of(&report)).unwrap();
+    assert_eq!(page.matches("</script>").count(), 2);
+    assert!(!page.contains("{{") && !page.contains("http://localhost"));
+}
+
+/// The report of a program in which a line was inserted, and line 7 was changed so that it takes 440 clocks more.
+fn slower() -> Report {
+    let mut report = report();
+    let text = TEXT.replace("    s +=", "    // A remark.\n    s += 2 *");
+    report.sources[0].text = Some(text);
+    let frames = report.frames.iter_mut().filter(|frame| frame.line >= 7);
+    frames.for_each(|frame| frame.line += 1);
+    report.kernels[0].instructions[3].counter.issue += 440;
+    report.kernels[0].cycles += 90;
+    report
+}
+
+#[test]
+fn a_slower_line_is_found() {
+    let (old, new) = (report(), slower());
+    let (old, new) = (Analysis::of(&old), Analysis::of(&new));
+    let comparison = compare(&old, &new);
+    let names = |limit| comparison.slower(limit).iter().map(|change| change.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(0.05), ["sum".to_owned(), format!("{FILE}:8")]);
+    // 45 of 450 clocks, and 220 of 2110 thread clocks for each launch.
+    assert_eq!(names(0.102), [format!("{FILE}:8")]);
+    assert_eq!(names(0.11), <[String; 0]>::default());
+    assert!(comparison.text().contains("s += 2 * load(x, 0);"), "{}", comparison.text());
+    let same = compare(&old, &old);
+    assert!(same.slower(0.0).is_empty() && same.text().contains("no line has changed"));
+}
+
+#[test]
+fn devices_are_shown_side_by_side() {
+    let (first, mut second) = (report(), slower());
+    second.device = "hsw".to_owned();
+    let text = devices::text(&[Analysis::of(&first), Analysis::of(&second)]);
+    for part in ["clocks on skl", "clocks on hsw", "900", "990", "share on hsw"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
