@@ -35,6 +35,7 @@ uint4 __gencl_to_rgba(uint4 v, uint order, uint one) {
     case CLK_A: return (uint4)(0, 0, 0, v.x);
     case CLK_R: case CLK_DEPTH: return (uint4)(v.x, 0, 0, one);
     case CLK_RG: return (uint4)(v.xy, 0, one);
+    case CLK_RGB: return (uint4)(v.xyz, one);
     case CLK_RA: return (uint4)(v.x, 0, 0, v.y);
     case CLK_BGRA: return v.zyxw;
     case CLK_ARGB: return v.yzwx;
@@ -56,9 +57,26 @@ uint4 __gencl_from_rgba(uint4 v, uint order) {
     }
 }
 
+// Packed texels: the lowest bits of red, green and blue, and their largest numbers.
+float4 __gencl_unpack(uint bits, uint4 first, uint4 largest) {
+    return convert_float4((uint4)bits >> first & largest) * (1 / convert_float4(largest));
+}
+
+uint4 __gencl_pack(float4 v, uint4 first, uint4 largest) {
+    const uint4 bits = convert_uint4_rte(clamp(v, 0.0f, 1.0f) * convert_float4(largest)) << first;
+    return (uint4)(bits.x | bits.y | bits.z, 0, 0, 0);
+}
+
+#define PACKED_565 (uint4)(11, 5, 0, 0), (uint4)(31, 63, 31, 1)
+#define PACKED_555 (uint4)(10, 5, 0, 0), (uint4)(31, 31, 31, 1)
+#define PACKED_101010 (uint4)(20, 10, 0, 0), (uint4)(1023, 1023, 1023, 1)
+
 uint4 __gencl_decode_f(uint4 bits, uint type, uint order) {
     float4 v;
     switch (type) {
+    case CLK_UNORM_SHORT_565: v = __gencl_unpack(bits.x, PACKED_565); break;
+    case CLK_UNORM_SHORT_555: v = __gencl_unpack(bits.x, PACKED_555); break;
+    case CLK_UNORM_INT_101010: v = __gencl_unpack(bits.x, PACKED_101010); break;
     case CLK_UNORM_INT8: v = convert_float4(as_uchar4(bits.x)) * (1 / 255.0f); break;
     case CLK_UNORM_INT16: v = convert_float4(as_ushort4(bits.xy)) * (1 / 65535.0f); break;
     case CLK_SNORM_INT8: v = fmax(convert_float4(as_char4(bits.x)) * (1 / 127.0f), -1.0f); break;
@@ -73,6 +91,9 @@ uint4 __gencl_encode_f(uint4 texel, uint type, uint order) {
     const uint4 channels = __gencl_from_rgba(texel, order);
     const float4 v = as_float4(channels);
     switch (type) {
+    case CLK_UNORM_SHORT_565: return __gencl_pack(v, PACKED_565);
+    case CLK_UNORM_SHORT_555: return __gencl_pack(v, PACKED_555);
+    case CLK_UNORM_INT_101010: return __gencl_pack(v, PACKED_101010);
     case CLK_UNORM_INT8: return (uint4)(as_uint(convert_uchar4_sat_rte(v * 255)), 0, 0, 0);
     case CLK_UNORM_INT16: return (uint4)(as_uint2(convert_ushort4_sat_rte(v * 65535)), 0, 0);
     case CLK_SNORM_INT8: return (uint4)(as_uint(convert_char4_sat_rte(fmax(v, -1.0f) * 127)), 0, 0, 0);

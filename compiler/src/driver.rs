@@ -348,6 +348,10 @@ impl<'a> Driver<'a> {
         for step in [pipeline::REDUCE, pipeline::INLINE] {
             self.step(module, step.name, |module| pipeline::run(module, step))?;
         }
+        if prepare::has_functions(module) {
+            let step = pipeline::INLINE;
+            self.step(module, step.name, |module| pipeline::run(module, step))?;
+        }
         self.step(module, "merge-samplers", |module| {
             prepare::merge_samplers(context, module);
             Ok(())

@@ -23,8 +23,8 @@ pub struct Step {
 /// Removes unused functions before any optimisation: large programs have many.
 pub const REDUCE: Step = Step { name: "llvm-reduce", passes: "globaldce" };
 
-/// Inlines all calls, after simplifying the functions. Tail recursion becomes loops: OpenCL C has no recursion,
-/// but other drivers accept what their optimiser removes.
+/// Inlines all calls, after simplifying the functions. Those that call themselves last become loops; of functions that
+/// call each other, one does so when it has inlined the others.
 pub const INLINE: Step = Step {
     name: "llvm-inline",
     passes: "function(sroa,early-cse,simplifycfg,tailcallelim),always-inline,globaldce",
@@ -68,7 +68,7 @@ pub fn widen_halves(module: &Module) {
 }
 
 /// The first half of -O2, in its order, without the vectorisers (lanes are the vectors; SLP took most of the
-/// time on large kernels), passes for exceptions, coroutines and recursion, and half of the runs of
+/// time on large kernels), passes for exceptions and coroutines, and half of the runs of
 /// `instcombine`, the most expensive pass. It does not unroll loops.
 pub const SIMPLIFY: Step = Step {
     name: "llvm-simplify",

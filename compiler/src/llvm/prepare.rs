@@ -67,6 +67,11 @@ pub fn inline_everything(context: &Context, module: &Module) {
     }
 }
 
+/// Whether there are functions that are not kernels: after inlining, those that call themselves.
+pub fn has_functions(module: &Module) -> bool {
+    view::Module::of(module).functions().any(|function| !function.is_declaration() && !function.is_kernel())
+}
+
 /// Changes kernels to read by-value arguments (structures) from constant memory.
 ///
 /// For each of them there is a variable in the constant address space, named

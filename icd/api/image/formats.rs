@@ -31,9 +31,8 @@ fn get_supported_image_formats(
     let nowhere = num_entries == 0 && !image_formats.is_null();
     refuse_if(nowhere, Code::InvalidValue, "num_entries is 0")?;
     let selects = context.runtime.selects_channels();
-    // One kernel reads and writes most of what kernels can write: it converts texels in memory.
+    // One kernel reads and writes what kernels can write: it converts texels in memory.
     let formats: Vec<_> = ImageFormat::supported(kind, same_kernel || flags & CL_MEM_READ_ONLY == 0, selects)
-        .filter(|format| !same_kernel || format.is_read_and_written())
         .map(|format| cl_image_format {
             image_channel_order: format.order as u32,
             image_channel_data_type: format.ty as u32,

@@ -256,8 +256,9 @@ impl Kernel {
         }
         let can = match argument.access {
             Access::ReadOnly => true,
-            Access::WriteOnly | Access::None => format.surface_format(SurfaceView::Written).is_some(),
-            Access::ReadWrite => format.is_read_and_written(),
+            Access::WriteOnly | Access::ReadWrite | Access::None => {
+                format.surface_format(SurfaceView::Written).is_some()
+            }
         };
         if !can {
             let reason =

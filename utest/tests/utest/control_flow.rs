@@ -21,6 +21,7 @@ const KERNELS: &[(&str, Host)] = &[
     ("compiler_loop_value", loop_value),
     ("compiler_switch", switch),
     ("compiler_short_circuit", short_circuit),
+    ("compiler_tail_recursion", tail_recursion),
     ("compiler_gather_loop", gather_loop),
     ("compiler_gather_nested", gather_nested),
 ];
@@ -327,6 +328,23 @@ fn short_circuit(src: &[i32], i: usize) -> i32 {
         b -= 5;
     }
     r
+}
+
+fn tail_recursion(src: &[i32], i: usize) -> i32 {
+    let [a, b] = [src[i], src[i + 1]].map(i32::abs);
+    let (mut divisor, mut rest) = (a, b);
+    while rest != 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    let (mut n, mut up, mut down) = (a, 0, 0);
+    while n > 1 {
+        (n, up, down) = if n & 1 == 1 { (n - 3, down + 1, up) } else { (n / 2, up, down + 1) };
+    }
+    let sum: i32 = (0..=b & 31).map(|n| n * n).sum();
+    let calls = a & 15;
+    let rounds = b + (calls + 1) / 2 * 2 + calls / 2;
+    let rounds = if calls % 2 == 0 { rounds } else { -rounds };
+    divisor + 7 * (up * 1000 + down) + 11 * sum + 13 * rounds
 }
 
 fn gather_loop(src: &[i32], i: usize) -> i32 {

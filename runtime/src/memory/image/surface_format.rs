@@ -154,11 +154,6 @@ impl ImageFormat {
         })
     }
 
-    /// Whether one kernel can read and write such an image: code converts its texels in memory, but no packed ones.
-    pub fn is_read_and_written(self) -> bool {
-        self.surface_format(SurfaceView::Written).is_some() && self.ty.fields().is_none()
-    }
-
     /// The hardware's format; `None` where kernels cannot access this one so.
     pub(crate) fn surface_format(self, view: SurfaceView) -> Option<SurfaceFormat> {
         let of = |order| rows().find(|row| (row.0, row.1) == (order, self.ty));
