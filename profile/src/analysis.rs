@@ -29,6 +29,8 @@ pub struct Cost {
     pub slots: u64,
     /// Executed messages.
     pub sends: u64,
+    /// Those of `sends` whose instructions access cache lines.
+    pub line_sends: u64,
     /// Cache lines of the messages.
     pub lines: u64,
     /// Those that the work-group had not accessed before.
@@ -55,6 +57,7 @@ impl Cost {
             lanes: counter.lanes,
             slots: counter.executions * u64::from(instruction.width),
             sends: if instruction.class.is_some() { counter.executions } else { 0 },
+            line_sends: if counter.lines > 0 { counter.executions } else { 0 },
             lines: counter.lines,
             misses: counter.misses,
             port: counter.port,
@@ -73,6 +76,7 @@ impl Cost {
         self.lanes += other.lanes;
         self.slots += other.slots;
         self.sends += other.sends;
+        self.line_sends += other.line_sends;
         self.lines += other.lines;
         self.misses += other.misses;
         self.port += other.port;

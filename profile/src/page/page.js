@@ -51,7 +51,7 @@ const COSTS = [
   ["lanes", "average of the enabled lanes"],
   ["spent on", "what the clocks are spent on"],
   ["sends", "messages"],
-  ["lines/send", "cache lines of a message"],
+  ["lines/send", "cache lines of a message that accesses any"],
 ];
 
 function costCells(row, whole) {
@@ -64,7 +64,7 @@ function costCells(row, whole) {
     make("td", {}, cost.slots ? percent(ratio(cost.lanes, cost.slots)) : ""),
     make("td", {}, bar(row.stalls, cost.clocks)),
     make("td", {}, cost.sends ? number(cost.sends) : ""),
-    make("td", {}, decimal(ratio(cost.lines, cost.sends))),
+    make("td", {}, decimal(ratio(cost.lines, cost.line_sends))),
   ];
 }
 
@@ -122,7 +122,7 @@ function overview() {
     ["spent on", l => ratio(l.cost.wait, l.cost.clocks), l => make("td", {}, bar(l.stalls, l.cost.clocks)), COSTS[5][1]],
     plain("executions", l => l.cost.executed, number, COSTS[3][1]),
     plain("lanes", l => ratio(l.cost.lanes, l.cost.slots), percent, COSTS[4][1]),
-    plain("lines/send", l => ratio(l.cost.lines, l.cost.sends), decimal, COSTS[7][1]),
+    plain("lines/send", l => ratio(l.cost.lines, l.cost.line_sends), decimal, COSTS[7][1]),
     ["why", l => l.reasons.join("; "), l => make("td", { class: "left wrap" }, l.reasons.join("; ")), "", true],
   ], rows, line => showSource(null, line));
   main.replaceChildren(
