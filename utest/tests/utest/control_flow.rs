@@ -21,7 +21,6 @@ const KERNELS: &[(&str, Host)] = &[
     ("compiler_loop_value", loop_value),
     ("compiler_switch", switch),
     ("compiler_short_circuit", short_circuit),
-    ("compiler_tail_recursion", tail_recursion),
     ("compiler_gather_loop", gather_loop),
     ("compiler_gather_nested", gather_nested),
 ];
@@ -31,6 +30,9 @@ pub fn cases() -> Vec<Case> {
         .iter()
         .flat_map(|&(name, host)| all_widths(name, move |width| elementwise(name, host, width)))
         .collect();
+    let recursion = "compiler_tail_recursion";
+    let recursion = all_widths(recursion, move |width| elementwise(recursion, tail_recursion, width));
+    cases.extend(recursion.into_iter().map(|case| case.only_of_gencl("OpenCL C has no recursion")));
     cases.extend(all_widths("compiler_short_scatter", short_scatter));
     all_control_flows(cases)
 }
