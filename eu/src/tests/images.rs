@@ -23,7 +23,7 @@ const PAGES: u64 = 16;
 const TEXELS: usize = 0xe000;
 
 /// Number of random states, and of messages that use each.
-const STATES: usize = 3200;
+const STATES: usize = 2000;
 const MESSAGES: usize = 4;
 
 /// First register of payload and response.

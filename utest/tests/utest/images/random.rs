@@ -30,7 +30,7 @@ const LINE: &str = "launch ";
 pub fn accesses() -> Outcome {
     let gpu = Gpu::get()?;
     if is_child() || !Need::Simulator.is_there(gpu) {
-        return launches(setting("GENCL_IMAGE_ACCESSES", 2000)?, setting("GENCL_IMAGE_SEED", 1)?);
+        return launches(setting("GENCL_IMAGE_ACCESSES", 1000)?, setting("GENCL_IMAGE_SEED", 1)?);
     }
     let run = |engine| -> Result<Vec<String>, String> {
         let [output, errors] = output_of_child("image_random", &[("GENCL_ENGINE", engine)])?;
