@@ -108,6 +108,7 @@ install: build
 	ln -sf ../lib/gencl/gencl-sim '$(DESTDIR)$(PREFIX)/bin/gencl-sim'
 	install -m 755 $(RELEASE)/gencl-profile '$(DESTDIR)$(PREFIX)/lib/gencl/gencl-profile'
 	ln -sf ../lib/gencl/gencl-profile '$(DESTDIR)$(PREFIX)/bin/gencl-profile'
+	install -m 755 $(RELEASE)/gencl-objdump '$(DESTDIR)$(PREFIX)/bin/gencl-objdump'
 	echo '$(PREFIX)/lib/gencl/libgencl.so' > '$(DESTDIR)/etc/OpenCL/vendors/gencl.icd'
 
 clean:
