@@ -3,6 +3,8 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const main = document.getElementById("main");
 const search = document.getElementById("search");
 
+const LINE_BYTES = 64;
+
 // What clocks are spent on, in the order of the bars.
 const KINDS = [
   ["issue", "issue"], ["result", "wait for a result"], ["memory", "wait for memory"], ["atomic", "for an atomic"],
@@ -52,6 +54,7 @@ const COSTS = [
   ["spent on", "what the clocks are spent on"],
   ["sends", "messages"],
   ["lines/send", "cache lines of a message that accesses any"],
+  ["bytes", "bytes of all these cache lines"],
 ];
 
 function costCells(row, whole) {
@@ -65,6 +68,7 @@ function costCells(row, whole) {
     make("td", {}, bar(row.stalls, cost.clocks)),
     make("td", {}, cost.sends ? number(cost.sends) : ""),
     make("td", {}, decimal(ratio(cost.lines, cost.line_sends))),
+    make("td", {}, cost.lines ? number(cost.lines * LINE_BYTES) : ""),
   ];
 }
 
@@ -301,7 +305,7 @@ function roofline() {
   const points = data.kernels.map(kernel => {
     const float = kernel.cost.flops > 0;
     const operations = float ? kernel.cost.flops : kernel.cost.intops;
-    const bytes = kernel.distinct_lines * 64;
+    const bytes = kernel.distinct_lines * LINE_BYTES;
     return { kernel, float, x: ratio(operations, bytes), y: ratio(operations, kernel.cycles), bytes };
   }).filter(point => point.x > 0 && point.y > 0);
   const width = 860, height = 460, pad = 60;
