@@ -3,8 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::BufReader;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use gencl_program::{GEN_IR, Program, elf};
@@ -21,20 +20,6 @@ pub const COUNTS: &str = "counts.json";
 const PROGRAMS: &str = "programs";
 /// How DWARF names a source that has no file.
 const UNNAMED_SOURCE: &str = "<source>";
-
-/// Reads a report.
-///
-/// # Errors
-/// A file that cannot be read, is no report, or of a later version.
-pub fn read_report(path: &Path) -> Result<Report, String> {
-    let error = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let file = File::open(path).map_err(|why| error(&why))?;
-    let report: Report = serde_json::from_reader(BufReader::new(file)).map_err(|why| error(&why))?;
-    if report.version > VERSION {
-        return Err(error(&format_args!("version {}, this program reads up to {VERSION}", report.version)));
-    }
-    Ok(report)
-}
 
 /// The entries of a folder in the order of the numbers in their names; none when the folder does not exist.
 fn numbered(folder: &Path, number: impl Fn(&str) -> Option<u32>) -> Vec<PathBuf> {
@@ -67,14 +52,14 @@ pub fn collect(folder: &Path) -> Result<Collected, String> {
         "" => Some(0),
         pid => pid.strip_prefix('.')?.parse().ok(),
     }) {
-        through_node.push(read_report(&counts)?);
+        through_node.push(Report::read(&counts)?);
     }
     for process in numbered(folder, |name| name.parse().ok()) {
         let counts = process.join(COUNTS);
         let id = process.file_name().and_then(|name| name.to_str()?.parse().ok());
         traces.extend(id.map(|id| Trace::read(&process, id)).transpose()?.flatten());
         // A process without launches writes none, nor does one whose launches the render node counts.
-        let mut report = if counts.exists() { Some(read_report(&counts)?) } else { None };
+        let mut report = if counts.exists() { Some(Report::read(&counts)?) } else { None };
         for file in numbered(&process.join(PROGRAMS), |name| name.strip_suffix(".elf")?.parse().ok()) {
             let error = |why: String| format!("{}: {why}", file.display());
             let bytes = fs::read(&file).map_err(|why| error(why.to_string()))?;

@@ -13,7 +13,7 @@ use gencl_profile::collect::Collected;
 use gencl_profile::compare::compare;
 use gencl_profile::run::{Run, exit_code};
 use gencl_profile::trace::Trace;
-use gencl_profile::{collect, devices, output, table, timings};
+use gencl_profile::{devices, output, table, timings};
 use gencl_program::Kernel;
 use gencl_simulator::statistics::Report;
 
@@ -103,7 +103,7 @@ fn show(
     mut to: impl Write,
 ) -> Result<u8, String> {
     // It may be one of the files that are written.
-    let old = arguments.compare.as_deref().map(collect::read_report).transpose()?;
+    let old = arguments.compare.as_deref().map(Report::read).transpose()?;
     let analysis = Analysis::of(report);
     output::write(&analysis, traces, &arguments.output)?;
     // If it is closed, nobody reads it.
@@ -134,7 +134,7 @@ fn written(folder: &Path) -> String {
 
 fn run(arguments: Arguments) -> Result<u8, String> {
     if let Some(Show::Show { file, output }) = arguments.command {
-        return show(&collect::read_report(&file)?, &[], &output, io::stdout());
+        return show(&Report::read(&file)?, &[], &output, io::stdout());
     }
     let RunArguments { device, on, driver, program } = &arguments.run;
     let run = Run { command: program, device: device.as_deref(), driver: driver.as_deref() };

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use gencl_profile::analysis::Analysis;
-use gencl_profile::collect::read_report;
 use gencl_simulator::statistics::Report;
 use gencl_simulator::statistics::report::{Instruction, LineInformation};
 use gencl_testing::harness::{self, Outcome};
@@ -90,7 +89,7 @@ fn the_hottest_line_is_named() -> Outcome {
     let program = Program::new()?;
     let output = program.profile(&["--device", "skl"], "profile", NAIVE)?;
     assert!(output.status.success());
-    let report = read_report(&program.path("profile/profile.json"))?;
+    let report = Report::read(&program.path("profile/profile.json"))?;
     let [kernel] = &report.kernels[..] else { return Err(format!("{} kernels", report.kernels.len())) };
     assert_eq!((kernel.name.as_str(), &kernel.line_information), ("multiply", &LineInformation::Present));
     assert!(kernel.program.starts_with("1-") && kernel.program.ends_with("-multiply"), "{}", kernel.program);
@@ -164,7 +163,7 @@ fn launches_are_in_the_trace() -> Outcome {
     let text = String::from_utf8_lossy(&output.stdout);
     let found: serde_json::Value = serde_json::from_str(&text)
         .map_err(|error| format!("{error}: {}", String::from_utf8_lossy(&output.stderr)))?;
-    let report = read_report(&program.path("profile/profile.json"))?;
+    let report = Report::read(&program.path("profile/profile.json"))?;
     let found = found.as_array().ok_or("no list")?;
     assert_eq!(found.len(), report.launches.len(), "{found:?}");
     for (found, launch) in found.iter().zip(&report.launches) {
@@ -194,7 +193,7 @@ fn a_driver_on_the_render_node() -> Outcome {
     program.profile(&options, "node", NAIVE)?;
     program.profile(&["--device", "skl"], "process", NAIVE)?;
     let [node, process] =
-        ["node", "process"].map(|name| read_report(&program.path(name).join("profile.json")));
+        ["node", "process"].map(|name| Report::read(&program.path(name).join("profile.json")));
     assert_eq!(node?.kernels, process?.kernels);
     Ok(())
 }
@@ -224,7 +223,7 @@ fn machine_code_for_kcachegrind() -> Outcome {
     let text = String::from_utf8(output.map_err(|error| error.to_string())?.stdout);
     let text = text.map_err(|error| error.to_string())?;
     let rows: Vec<&str> = text.lines().filter(|line| line.contains(":\t")).collect();
-    let report = read_report(&program.path("profile/profile.json"))?;
+    let report = Report::read(&program.path("profile/profile.json"))?;
     let within = |instruction: &&Instruction| (0x10..0x30).contains(&instruction.offset);
     let instructions = report.kernels[0].instructions.iter().filter(within);
     assert_eq!(rows.len(), instructions.clone().count());
@@ -245,7 +244,7 @@ fn several_devices() -> Outcome {
     let told = String::from_utf8_lossy(&output?.stderr).into_owned();
     assert!(told.contains("clocks on ivb") && told.contains("share on skl"), "{told}");
     for device in ["ivb", "skl"] {
-        assert_eq!(read_report(&program.path(&format!("devices/{device}/profile.json")))?.device, device);
+        assert_eq!(Report::read(&program.path(&format!("devices/{device}/profile.json")))?.device, device);
     }
     Ok(())
 }

@@ -8,7 +8,6 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use gencl_profile::callgrind::kernel_address;
-use gencl_profile::collect::read_report;
 use gencl_simulator::statistics::Report;
 
 /// Prints the machine code in a profile in the format of objdump.
@@ -69,7 +68,7 @@ fn text(report: &Report, arguments: &Arguments) -> String {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    match read_report(&arguments.file) {
+    match Report::read(&arguments.file) {
         Ok(report) => {
             // If it is closed, nobody reads it.
             let _ = std::io::stdout().write_all(text(&report, &arguments).as_bytes());

@@ -1,14 +1,13 @@
 //! Shows the statistics that `gencl-sim --stats` or `GENCL_DEBUG=profile=FOLDER` wrote.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{self, BufReader, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
 use gencl_simulator::statistics::compare::{self, Column};
-use gencl_simulator::statistics::report::{Kernel, VERSION};
+use gencl_simulator::statistics::report::Kernel;
 use gencl_simulator::statistics::{Report, text};
 
 /// Prints a line for each kernel, or the instructions of one kernel with their counters, or two drivers'
@@ -40,16 +39,6 @@ fn find<'a>(report: &'a Report, wish: &str) -> Result<&'a Kernel, String> {
     }
 }
 
-fn read(path: &Path) -> Result<Report, String> {
-    let error = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let file = File::open(path).map_err(|why| error(&why))?;
-    let report: Report = serde_json::from_reader(BufReader::new(file)).map_err(|why| error(&why))?;
-    if report.version > VERSION {
-        return Err(error(&format_args!("version {}, this program reads up to {VERSION}", report.version)));
-    }
-    Ok(report)
-}
-
 /// The names of the files `PROGRAM.json` in a folder.
 fn programs(folder: &Path) -> Result<BTreeSet<String>, String> {
     let entries = folder.read_dir().map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -63,7 +52,7 @@ fn compare(first: &Path, second: &Path) -> Result<String, String> {
     let column = |folder: &Path, own: &BTreeSet<String>| {
         let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned();
         let report = |program: &&str| {
-            own.contains(*program).then(|| read(&folder.join(format!("{program}.json")))).transpose()
+            own.contains(*program).then(|| Report::read(&folder.join(format!("{program}.json")))).transpose()
         };
         Ok::<_, String>(Column { name, reports: all.iter().map(report).collect::<Result<_, _>>()? })
     };
@@ -74,7 +63,7 @@ fn run(arguments: &Arguments) -> Result<String, String> {
     if let Some([first, second]) = arguments.compare.as_deref() {
         return compare(first, second);
     }
-    let report = read(arguments.file.as_deref().unwrap_or(Path::new("")))?;
+    let report = Report::read(arguments.file.as_deref().unwrap_or(Path::new("")))?;
     match &arguments.annotate {
         Some(wish) => find(&report, wish).map(text::listing),
         None => Ok(text::table(&report)),

@@ -3,6 +3,9 @@
 //! The simulator writes everything but the fields about source code, which `gencl-profile` adds.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
 
 use gencl_eu::profile::InstructionCounter;
 use serde::{Deserialize, Serialize};
@@ -64,6 +67,25 @@ pub enum LineInformation {
     Present,
     /// They have not, for this reason.
     Missing(String),
+}
+
+impl Report {
+    /// Reads a report.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is no report, or of a later version.
+    pub fn read(path: &Path) -> Result<Report, String> {
+        let error = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        let file = File::open(path).map_err(|why| error(&why))?;
+        let report: Report = serde_json::from_reader(BufReader::new(file)).map_err(|why| error(&why))?;
+        if report.version > VERSION {
+            return Err(error(&format_args!(
+                "version {}, this program reads up to {VERSION}",
+                report.version
+            )));
+        }
+        Ok(report)
+    }
 }
 
 /// One kernel: the same code, dispatched with the same SIMD width. All clocks are EU clocks.
