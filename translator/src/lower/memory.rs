@@ -11,6 +11,14 @@ use crate::middle::function::{Constant, Instruction, Value};
 use crate::middle::op::{Access, LOCAL_OFFSET, Space};
 use crate::plan::Step;
 
+/// Bytes of a line of the host's caches.
+const LINE: usize = 64;
+/// So many bytes ahead of a row is what will be read soon: the next threads' part. Hosts find that out by themselves only when the accesses are many and close
+/// together.
+const PREFETCHED: usize = 2048;
+/// Bytes of rows that hosts find out for themselves: each is accesses enough.
+const MOST_PREFETCHED: usize = 512;
+
 /// The memory that an instruction may access without asking.
 #[derive(Clone)]
 pub struct Reach {
@@ -317,6 +325,7 @@ impl Lowering<'_> {
         let count = site.access.components.len() as u32;
         let (row, how) = (site.row(), site.how());
         if !site.is_write {
+            self.prefetch(site, at);
             // What disabled lanes read is inside, too.
             let all = self.f.load(row, at, &how);
             let found = self.deinterleaved(&all, count);
@@ -338,6 +347,18 @@ impl Lowering<'_> {
         }
         self.f.store(&all, at, &how);
         self.add_way(&mut site.ways, Vec::new());
+    }
+
+    /// Prefetches what threads that come later read: as many bytes as all lanes do, behind theirs.
+    fn prefetch(&mut self, site: &Site<'_>, at: &LlvmValue) {
+        let bytes = (site.row().lanes * site.row().scalar.bits() / 8) as usize;
+        if site.access.space == Space::Local || bytes > MOST_PREFETCHED {
+            return;
+        }
+        for line in (0..bytes).step_by(LINE) {
+            let ahead = self.f.at(at, PREFETCHED + line);
+            self.f.prefetch(&ahead);
+        }
     }
 
     fn store_masked(&mut self, site: &Site<'_>, at: &LlvmValue, value: &LlvmValue, mask: &LlvmValue) {

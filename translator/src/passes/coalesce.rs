@@ -45,11 +45,10 @@ struct Coalesce<'a> {
 impl Coalesce<'_> {
     fn block(&mut self, block: Block) {
         self.rebuild.begin(block);
-        let is_resumed = self.function.resumed.contains(&block);
         for parameter in &self.function.block(block).parameters {
             let ty = self.function.ty(*parameter);
             let stride = self.strides.stride(*parameter).filter(|(stride, _)| {
-                ty.lanes > 1 && !is_resumed && (matches!(ty.scalar, Scalar::Int(_)) || *stride == 0)
+                ty.lanes > 1 && (matches!(ty.scalar, Scalar::Int(_)) || *stride == 0)
             });
             match stride {
                 Some((stride, proved)) => self.scalar_parameter(block, *parameter, stride, proved),

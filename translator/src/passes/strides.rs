@@ -54,14 +54,6 @@ impl Strides {
                 strides.all[number] = of_constant(value.ty, constant);
             }
         }
-        for block in &function.resumed {
-            // What a thread has kept is not followed.
-            function.block(*block).parameters.iter().filter(|value| function.ty(**value).lanes > 1).for_each(
-                |value| {
-                    strides.all[value.0 as usize] = Stride::Varying;
-                },
-            );
-        }
         // By their positions in an order in which each block is behind those that dominate it.
         let order: Vec<Block> = Dominators::new(function).order().collect();
         let mut position = vec![0; function.blocks.len()];
