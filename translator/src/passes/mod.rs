@@ -1,0 +1,24 @@
+//! Passes over the middle IR, each from one function to another.
+
+mod coalesce;
+mod dead;
+mod simplify;
+pub mod strides;
+
+use crate::middle::function::Function;
+
+/// A pass.
+pub type Pass = fn(&Function) -> Function;
+
+/// All passes, by name.
+pub const PASSES: [(&str, Pass); 3] =
+    [("simplify", simplify::simplify), ("dead", dead::remove), ("coalesce", coalesce::coalesce)];
+
+/// The names of those that are run, in their order.
+const ORDER: [&str; 5] = ["simplify", "dead", "coalesce", "simplify", "dead"];
+
+/// Runs all passes.
+pub fn all(function: &Function) -> Function {
+    let passes = ORDER.iter().flat_map(|name| PASSES.iter().find(|(own, _)| own == name));
+    passes.fold(function.clone(), |function, (_, pass)| pass(&function))
+}
