@@ -8,7 +8,7 @@ use super::{FILE, FRAME, Lowering};
 use crate::ir::{BIT, I32, I64, Label, POINTER, Scalar as LlvmScalar, Ty, Value as LlvmValue};
 use crate::message::{Address, Message};
 use crate::middle::function::{Constant, Instruction, Value};
-use crate::middle::op::{Access, LOCAL_OFFSET, Space};
+use crate::middle::op::{Access, Inside, LOCAL_OFFSET, Space};
 use crate::plan::Step;
 
 /// Bytes of a line of the host's caches.
@@ -107,7 +107,7 @@ impl Lowering<'_> {
             access,
             mask,
             lanes: addresses.lanes.into(),
-            reach: self.reach(access.space),
+            reach: self.reach(access.space, access.window),
             data: written.iter().map(|value| self.value(*value)).collect(),
             ways: self.ways(),
             is_write,
@@ -115,6 +115,11 @@ impl Lowering<'_> {
             mask_value: operands[0],
         };
         match access.stride {
+            Some(step) if access.is_guarded => {
+                let first = self.value(operands[2]);
+                let first = self.counted(access.space, &first);
+                return self.inside_row(site, i64::from(step), &first);
+            }
             Some(step) => {
                 let [first, certain] = [2, 3].map(|n| self.value(operands[n]));
                 let first = self.counted(access.space, &first);
@@ -170,7 +175,7 @@ impl Lowering<'_> {
         (0..count).map(|k| self.f.phi(&incoming(k))).collect()
     }
 
-    pub fn reach(&mut self, space: Space) -> Reach {
+    pub fn reach(&mut self, space: Space, window: Option<u16>) -> Reach {
         match space {
             Space::Local => {
                 let host = self.constant(POINTER, offset_of!(Frame, local));
@@ -183,7 +188,7 @@ impl Lowering<'_> {
                 self.reach_of(window)
             }
             Space::Global => {
-                let window = self.next_window();
+                let window = window.map_or_else(|| self.next_window(), u32::from);
                 self.reach_of(window)
             }
             Space::Flat => {
@@ -252,7 +257,6 @@ impl Lowering<'_> {
     /// Lanes that are known to be so far apart.
     fn row(&mut self, site: &mut Site<'_>, step: i64, first: &LlvmValue, certain: &LlvmValue) {
         let (access, lanes) = (site.access, i64::from(site.lanes));
-        let packed = (access.components.len() * usize::from(access.size)) as i64;
         let offset = self.f.binary("sub", first, &site.reach.start);
         let aligned = self.aligned(first, access.alignment);
         let certain = self.both(certain, aligned);
@@ -269,20 +273,7 @@ impl Lowering<'_> {
         let elsewhere = if site.mask.is_some() { self.f.label() } else { site.ways.outside };
         self.f.branch_likely(&holds, here, elsewhere);
         self.f.begin(here);
-        let wide = self.f.convert("zext", &offset, I64);
-        let at = self.f.offset(&site.reach.host.clone(), &wide);
-        if is_one {
-            self.one(site, &at);
-        } else if step == packed && access.is_packed() {
-            self.packed(site, &at);
-        } else {
-            let steps =
-                LlvmValue::ints(Ty::int(32, site.lanes), |lane| i64::from(lane).wrapping_mul(step) as u64);
-            let first = self.f.convert("trunc", &wide, I32);
-            let first = self.f.splat(&first, site.lanes);
-            let offsets = self.f.binary("add", &first, &steps);
-            self.anywhere(site, &offsets);
-        }
+        self.row_at(site, step, &offset);
         if site.mask.is_some() {
             // Lanes that are not enabled may be outside.
             self.f.begin(elsewhere);
@@ -297,6 +288,47 @@ impl Lowering<'_> {
             self.f.branch(&certain, go_on, site.ways.outside);
             self.f.begin(go_on);
             self.scattered(site, &all);
+        }
+    }
+
+    /// An access of which a guard has found that it is inside.
+    fn inside_row(&mut self, mut site: Site<'_>, step: i64, first: &LlvmValue) -> Vec<LlvmValue> {
+        let offset = self.f.binary("sub", first, &site.reach.start);
+        self.row_at(&mut site, step, &offset);
+        self.joined(site.ways)
+    }
+
+    /// Whether bytes are inside and aligned.
+    pub fn is_inside(&mut self, inside: &Inside, address: Value) -> LlvmValue {
+        let first = self.value(address);
+        let first = self.counted(inside.space, &first);
+        let reach = self.reach(inside.space, inside.window);
+        let distance = LlvmValue::int(first.ty, i64::from(inside.first) as u64);
+        let lowest = self.f.binary("add", &first, &distance);
+        let offset = self.f.binary("sub", &lowest, &reach.start);
+        let holds = self.inside(&reach, &offset, inside.bytes as usize);
+        let aligned = self.aligned(&first, inside.alignment);
+        self.both(&holds, aligned)
+    }
+
+    /// A row whose first lane is at an offset of its window, all inside. Ends the way.
+    fn row_at(&mut self, site: &mut Site<'_>, step: i64, offset: &LlvmValue) {
+        let access = site.access;
+        let packed = (access.components.len() * usize::from(access.size)) as i64;
+        let is_one = site.lanes == 1 || step == 0;
+        let wide = self.f.convert("zext", offset, I64);
+        let at = self.f.offset(&site.reach.host.clone(), &wide);
+        if is_one {
+            self.one(site, &at);
+        } else if step == packed && access.is_packed() {
+            self.packed(site, &at);
+        } else {
+            let steps =
+                LlvmValue::ints(Ty::int(32, site.lanes), |lane| i64::from(lane).wrapping_mul(step) as u64);
+            let first = self.f.convert("trunc", &wide, I32);
+            let first = self.f.splat(&first, site.lanes);
+            let offsets = self.f.binary("add", &first, &steps);
+            self.anywhere(site, &offsets);
         }
     }
 
@@ -670,7 +702,7 @@ impl Lowering<'_> {
             let general = self.constant(I64, offset_of!(Frame, general));
             address = self.f.binary("add", &general, &address);
         }
-        let reach = self.reach(space);
+        let reach = self.reach(space, None);
         let mut ways = self.ways();
         let offset = self.f.binary("sub", &address, &reach.start);
         let ty = match is_write {
