@@ -5,6 +5,7 @@ use std::mem::{offset_of, size_of};
 use gencl_eu::abi::{Frame, Window};
 
 use super::{FILE, FRAME, Lowering};
+use crate::components;
 use crate::ir::{BIT, I32, I64, Label, POINTER, Scalar as LlvmScalar, Ty, Value as LlvmValue};
 use crate::message::{Address, Message};
 use crate::middle::function::{Constant, Instruction, Value};
@@ -322,14 +323,32 @@ impl Lowering<'_> {
             self.one(site, &at);
         } else if step == packed && access.is_packed() {
             self.packed(site, &at);
+        } else if step > packed && access.is_packed() && access.components.len() > 1 {
+            let disabled = site.mask.clone().filter(|_| site.is_write).map(|mask| {
+                let [whole, partial] = [(); 2].map(|()| self.f.label());
+                let full = self.f.compare("icmp eq", &mask, &LlvmValue::int(mask.ty, u64::MAX));
+                self.f.branch_likely(&full, whole, partial);
+                self.f.begin(whole);
+                partial
+            });
+            self.apart(site, &at, step as usize);
+            if let Some(partial) = disabled {
+                self.f.begin(partial);
+                self.anywhere_by(site, step, &wide);
+            }
         } else {
-            let steps =
-                LlvmValue::ints(Ty::int(32, site.lanes), |lane| i64::from(lane).wrapping_mul(step) as u64);
-            let first = self.f.convert("trunc", &wide, I32);
-            let first = self.f.splat(&first, site.lanes);
-            let offsets = self.f.binary("add", &first, &steps);
-            self.anywhere(site, &offsets);
+            self.anywhere_by(site, step, &wide);
         }
+    }
+
+    /// Lanes that are so far apart, each with an offset of its own.
+    fn anywhere_by(&mut self, site: &mut Site<'_>, step: i64, first: &LlvmValue) {
+        let steps =
+            LlvmValue::ints(Ty::int(32, site.lanes), |lane| i64::from(lane).wrapping_mul(step) as u64);
+        let first = self.f.convert("trunc", first, I32);
+        let first = self.f.splat(&first, site.lanes);
+        let offsets = self.f.binary("add", &first, &steps);
+        self.anywhere(site, &offsets);
     }
 
     /// One address for all lanes: what is read there, for each. What is written there, the last enabled lane writes.
@@ -401,34 +420,64 @@ impl Lowering<'_> {
 
     /// Each component of lanes whose components follow each other.
     fn deinterleaved(&mut self, all: &LlvmValue, count: u32) -> Vec<LlvmValue> {
-        let lanes = all.ty.lanes / count;
-        (0..count)
-            .map(|k| {
-                if count == 1 {
-                    all.clone()
-                } else {
-                    self.f.shuffle(all, None, &(0..lanes).map(|lane| lane * count + k).collect::<Vec<_>>())
-                }
-            })
-            .collect()
+        match count {
+            1 => vec![all.clone()],
+            _ => (0..count).map(|k| components::component(&mut self.f, all, k, count)).collect(),
+        }
     }
 
     /// Components of all lanes, those of each lane one behind the other.
     fn interleaved(&mut self, parts: &[LlvmValue]) -> LlvmValue {
-        let [first, ..] = parts else { unreachable!("nothing is written") };
-        let (lanes, count) = (first.ty.lanes, parts.len() as u32);
-        let mut all = first.clone();
-        for part in &parts[1..] {
-            let order: Vec<u32> = (0..all.ty.lanes).map(|n| if n < lanes { n } else { lanes }).collect();
-            let own = if all.ty.lanes == lanes { part.clone() } else { self.f.shuffle(part, None, &order) };
-            let order: Vec<u32> = (0..all.ty.lanes + lanes).collect();
-            all = self.f.shuffle(&all, Some(&own), &order);
+        match parts {
+            [only] => only.clone(),
+            [first, ..] if first.ty.lanes > 1 => components::interleaved(&mut self.f, parts),
+            _ => {
+                let ty = Ty { lanes: parts.len() as u32, ..parts[0].ty };
+                let lanes = (0..).zip(parts);
+                lanes.fold(LlvmValue::poison(ty), |all, (lane, part)| self.f.insert(&all, part, lane))
+            }
         }
-        if count == 1 {
-            return all;
+    }
+
+    /// Vectors of one type, one behind the other.
+    fn concatenated(&mut self, mut parts: Vec<LlvmValue>) -> LlvmValue {
+        while parts.len() > 1 {
+            let mut joined = Vec::with_capacity(parts.len().div_ceil(2));
+            for pair in parts.chunks(2) {
+                joined.push(match pair {
+                    [a, b] => {
+                        let order: Vec<u32> = (0..2 * a.ty.lanes).collect();
+                        self.f.shuffle(a, Some(b), &order)
+                    }
+                    _ => pair[0].clone(),
+                });
+            }
+            parts = joined;
         }
-        let order: Vec<u32> = (0..lanes * count).map(|n| n % count * lanes + n / count).collect();
-        self.f.shuffle(&all, None, &order)
+        parts.remove(0)
+    }
+
+    /// Accesses all components of each lane at once, where lanes are farther apart than that. All lanes are enabled if they are written.
+    fn apart(&mut self, site: &mut Site<'_>, at: &LlvmValue, step: usize) {
+        let (count, how) = (site.access.components.len() as u32, site.how());
+        let ty = Ty { lanes: count, ..site.element() };
+        if site.is_write {
+            let all = self.interleaved(&site.data.clone());
+            for lane in 0..site.lanes {
+                let own = components::lane(&mut self.f, &all, lane, count, count);
+                let at = self.f.at(at, lane as usize * step);
+                self.f.store(&own, &at, &how);
+            }
+            return self.add_way(&mut site.ways, Vec::new());
+        }
+        let mut lanes = Vec::with_capacity(site.lanes as usize);
+        for lane in 0..site.lanes as usize {
+            let at = self.f.at(at, lane * step);
+            lanes.push(self.f.load(ty, &at, &how));
+        }
+        let all = self.concatenated(lanes);
+        let found = self.deinterleaved(&all, count);
+        self.add_way(&mut site.ways, found);
     }
 
     /// Lanes with any addresses.
