@@ -35,6 +35,8 @@ impl Lift<'_> {
             components: message.components.iter().map(|(offset, _)| *offset as u16).collect(),
             alignment: message.alignment as u8,
             stride: None,
+            window: None,
+            is_guarded: false,
         });
         let count = message.components.len();
         if message.write {

@@ -90,7 +90,7 @@ impl Lowering<'_> {
         let addresses = self.value(data.operands[1]);
         let sources: Vec<LlvmValue> = data.operands[2..].iter().map(|value| self.value(*value)).collect();
         let addresses = self.counted(space, &addresses);
-        let reach = self.reach(space);
+        let reach = self.reach(space, None);
         let mut ways = self.ways();
         let start = self.f.splat(&reach.start, addresses.ty.lanes);
         let offsets = self.f.binary("sub", &addresses, &start);

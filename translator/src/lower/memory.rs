@@ -5,10 +5,11 @@ use std::mem::{offset_of, size_of};
 use gencl_eu::abi::{Frame, Window};
 
 use super::{FILE, FRAME, Lowering};
+use crate::components;
 use crate::ir::{BIT, I32, I64, Label, POINTER, Scalar as LlvmScalar, Ty, Value as LlvmValue};
 use crate::message::{Address, Message};
 use crate::middle::function::{Constant, Instruction, Value};
-use crate::middle::op::{Access, LOCAL_OFFSET, Space};
+use crate::middle::op::{Access, Inside, LOCAL_OFFSET, Space};
 use crate::plan::Step;
 
 /// Bytes of a line of the host's caches.
@@ -107,7 +108,7 @@ impl Lowering<'_> {
             access,
             mask,
             lanes: addresses.lanes.into(),
-            reach: self.reach(access.space),
+            reach: self.reach(access.space, access.window),
             data: written.iter().map(|value| self.value(*value)).collect(),
             ways: self.ways(),
             is_write,
@@ -115,6 +116,11 @@ impl Lowering<'_> {
             mask_value: operands[0],
         };
         match access.stride {
+            Some(step) if access.is_guarded => {
+                let first = self.value(operands[2]);
+                let first = self.counted(access.space, &first);
+                return self.inside_row(site, i64::from(step), &first);
+            }
             Some(step) => {
                 let [first, certain] = [2, 3].map(|n| self.value(operands[n]));
                 let first = self.counted(access.space, &first);
@@ -170,7 +176,7 @@ impl Lowering<'_> {
         (0..count).map(|k| self.f.phi(&incoming(k))).collect()
     }
 
-    pub fn reach(&mut self, space: Space) -> Reach {
+    pub fn reach(&mut self, space: Space, window: Option<u16>) -> Reach {
         match space {
             Space::Local => {
                 let host = self.constant(POINTER, offset_of!(Frame, local));
@@ -183,7 +189,7 @@ impl Lowering<'_> {
                 self.reach_of(window)
             }
             Space::Global => {
-                let window = self.next_window();
+                let window = window.map_or_else(|| self.next_window(), u32::from);
                 self.reach_of(window)
             }
             Space::Flat => {
@@ -252,7 +258,6 @@ impl Lowering<'_> {
     /// Lanes that are known to be so far apart.
     fn row(&mut self, site: &mut Site<'_>, step: i64, first: &LlvmValue, certain: &LlvmValue) {
         let (access, lanes) = (site.access, i64::from(site.lanes));
-        let packed = (access.components.len() * usize::from(access.size)) as i64;
         let offset = self.f.binary("sub", first, &site.reach.start);
         let aligned = self.aligned(first, access.alignment);
         let certain = self.both(certain, aligned);
@@ -269,20 +274,7 @@ impl Lowering<'_> {
         let elsewhere = if site.mask.is_some() { self.f.label() } else { site.ways.outside };
         self.f.branch_likely(&holds, here, elsewhere);
         self.f.begin(here);
-        let wide = self.f.convert("zext", &offset, I64);
-        let at = self.f.offset(&site.reach.host.clone(), &wide);
-        if is_one {
-            self.one(site, &at);
-        } else if step == packed && access.is_packed() {
-            self.packed(site, &at);
-        } else {
-            let steps =
-                LlvmValue::ints(Ty::int(32, site.lanes), |lane| i64::from(lane).wrapping_mul(step) as u64);
-            let first = self.f.convert("trunc", &wide, I32);
-            let first = self.f.splat(&first, site.lanes);
-            let offsets = self.f.binary("add", &first, &steps);
-            self.anywhere(site, &offsets);
-        }
+        self.row_at(site, step, &offset);
         if site.mask.is_some() {
             // Lanes that are not enabled may be outside.
             self.f.begin(elsewhere);
@@ -298,6 +290,65 @@ impl Lowering<'_> {
             self.f.begin(go_on);
             self.scattered(site, &all);
         }
+    }
+
+    /// An access of which a guard has found that it is inside.
+    fn inside_row(&mut self, mut site: Site<'_>, step: i64, first: &LlvmValue) -> Vec<LlvmValue> {
+        let offset = self.f.binary("sub", first, &site.reach.start);
+        self.row_at(&mut site, step, &offset);
+        self.joined(site.ways)
+    }
+
+    /// Whether bytes are inside and aligned.
+    pub fn is_inside(&mut self, inside: &Inside, address: Value) -> LlvmValue {
+        let first = self.value(address);
+        let first = self.counted(inside.space, &first);
+        let reach = self.reach(inside.space, inside.window);
+        let distance = LlvmValue::int(first.ty, i64::from(inside.first) as u64);
+        let lowest = self.f.binary("add", &first, &distance);
+        let offset = self.f.binary("sub", &lowest, &reach.start);
+        let holds = self.inside(&reach, &offset, inside.bytes as usize);
+        let aligned = self.aligned(&first, inside.alignment);
+        self.both(&holds, aligned)
+    }
+
+    /// A row whose first lane is at an offset of its window, all inside. Ends the way.
+    fn row_at(&mut self, site: &mut Site<'_>, step: i64, offset: &LlvmValue) {
+        let access = site.access;
+        let packed = (access.components.len() * usize::from(access.size)) as i64;
+        let is_one = site.lanes == 1 || step == 0;
+        let wide = self.f.convert("zext", offset, I64);
+        let at = self.f.offset(&site.reach.host.clone(), &wide);
+        if is_one {
+            self.one(site, &at);
+        } else if step == packed && access.is_packed() {
+            self.packed(site, &at);
+        } else if step > packed && access.is_packed() && access.components.len() > 1 {
+            let disabled = site.mask.clone().filter(|_| site.is_write).map(|mask| {
+                let [whole, partial] = [(); 2].map(|()| self.f.label());
+                let full = self.f.compare("icmp eq", &mask, &LlvmValue::int(mask.ty, u64::MAX));
+                self.f.branch_likely(&full, whole, partial);
+                self.f.begin(whole);
+                partial
+            });
+            self.apart(site, &at, step as usize);
+            if let Some(partial) = disabled {
+                self.f.begin(partial);
+                self.anywhere_by(site, step, &wide);
+            }
+        } else {
+            self.anywhere_by(site, step, &wide);
+        }
+    }
+
+    /// Lanes that are so far apart, each with an offset of its own.
+    fn anywhere_by(&mut self, site: &mut Site<'_>, step: i64, first: &LlvmValue) {
+        let steps =
+            LlvmValue::ints(Ty::int(32, site.lanes), |lane| i64::from(lane).wrapping_mul(step) as u64);
+        let first = self.f.convert("trunc", first, I32);
+        let first = self.f.splat(&first, site.lanes);
+        let offsets = self.f.binary("add", &first, &steps);
+        self.anywhere(site, &offsets);
     }
 
     /// One address for all lanes: what is read there, for each. What is written there, the last enabled lane writes.
@@ -369,34 +420,64 @@ impl Lowering<'_> {
 
     /// Each component of lanes whose components follow each other.
     fn deinterleaved(&mut self, all: &LlvmValue, count: u32) -> Vec<LlvmValue> {
-        let lanes = all.ty.lanes / count;
-        (0..count)
-            .map(|k| {
-                if count == 1 {
-                    all.clone()
-                } else {
-                    self.f.shuffle(all, None, &(0..lanes).map(|lane| lane * count + k).collect::<Vec<_>>())
-                }
-            })
-            .collect()
+        match count {
+            1 => vec![all.clone()],
+            _ => (0..count).map(|k| components::component(&mut self.f, all, k, count)).collect(),
+        }
     }
 
     /// Components of all lanes, those of each lane one behind the other.
     fn interleaved(&mut self, parts: &[LlvmValue]) -> LlvmValue {
-        let [first, ..] = parts else { unreachable!("nothing is written") };
-        let (lanes, count) = (first.ty.lanes, parts.len() as u32);
-        let mut all = first.clone();
-        for part in &parts[1..] {
-            let order: Vec<u32> = (0..all.ty.lanes).map(|n| if n < lanes { n } else { lanes }).collect();
-            let own = if all.ty.lanes == lanes { part.clone() } else { self.f.shuffle(part, None, &order) };
-            let order: Vec<u32> = (0..all.ty.lanes + lanes).collect();
-            all = self.f.shuffle(&all, Some(&own), &order);
+        match parts {
+            [only] => only.clone(),
+            [first, ..] if first.ty.lanes > 1 => components::interleaved(&mut self.f, parts),
+            _ => {
+                let ty = Ty { lanes: parts.len() as u32, ..parts[0].ty };
+                let lanes = (0..).zip(parts);
+                lanes.fold(LlvmValue::poison(ty), |all, (lane, part)| self.f.insert(&all, part, lane))
+            }
         }
-        if count == 1 {
-            return all;
+    }
+
+    /// Vectors of one type, one behind the other.
+    fn concatenated(&mut self, mut parts: Vec<LlvmValue>) -> LlvmValue {
+        while parts.len() > 1 {
+            let mut joined = Vec::with_capacity(parts.len().div_ceil(2));
+            for pair in parts.chunks(2) {
+                joined.push(match pair {
+                    [a, b] => {
+                        let order: Vec<u32> = (0..2 * a.ty.lanes).collect();
+                        self.f.shuffle(a, Some(b), &order)
+                    }
+                    _ => pair[0].clone(),
+                });
+            }
+            parts = joined;
         }
-        let order: Vec<u32> = (0..lanes * count).map(|n| n % count * lanes + n / count).collect();
-        self.f.shuffle(&all, None, &order)
+        parts.remove(0)
+    }
+
+    /// Accesses all components of each lane at once, where lanes are farther apart than that. All lanes are enabled if they are written.
+    fn apart(&mut self, site: &mut Site<'_>, at: &LlvmValue, step: usize) {
+        let (count, how) = (site.access.components.len() as u32, site.how());
+        let ty = Ty { lanes: count, ..site.element() };
+        if site.is_write {
+            let all = self.interleaved(&site.data.clone());
+            for lane in 0..site.lanes {
+                let own = components::lane(&mut self.f, &all, lane, count, count);
+                let at = self.f.at(at, lane as usize * step);
+                self.f.store(&own, &at, &how);
+            }
+            return self.add_way(&mut site.ways, Vec::new());
+        }
+        let mut lanes = Vec::with_capacity(site.lanes as usize);
+        for lane in 0..site.lanes as usize {
+            let at = self.f.at(at, lane * step);
+            lanes.push(self.f.load(ty, &at, &how));
+        }
+        let all = self.concatenated(lanes);
+        let found = self.deinterleaved(&all, count);
+        self.add_way(&mut site.ways, found);
     }
 
     /// Lanes with any addresses.
@@ -670,7 +751,7 @@ impl Lowering<'_> {
             let general = self.constant(I64, offset_of!(Frame, general));
             address = self.f.binary("add", &general, &address);
         }
-        let reach = self.reach(space);
+        let reach = self.reach(space, None);
         let mut ways = self.ways();
         let offset = self.f.binary("sub", &address, &reach.start);
         let ty = match is_write {

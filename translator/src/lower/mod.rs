@@ -81,7 +81,7 @@ pub fn lower(plan: &Plan<'_>, lifted: Lifted) -> Written {
         holes: BTreeMap::new(),
         exits: BTreeMap::new(),
         fault: Label::default(),
-        windows: 0,
+        windows: windows(function),
         scratch_window: None,
         stops,
     };
@@ -101,6 +101,20 @@ pub fn lower(plan: &Plan<'_>, lifted: Lifted) -> Written {
     };
     let ir = lowering.module.finish(crate::emit::METADATA);
     Written { ir, translation, middle: Some(lifted.function) }
+}
+
+/// The windows that accesses have in common.
+fn windows(function: &Function) -> u32 {
+    let window = |op: &Op| match op {
+        Op::Load(access) | Op::Store(access) => access.window,
+        _ => None,
+    };
+    function
+        .instructions
+        .iter()
+        .filter_map(|data| window(&data.op))
+        .max()
+        .map_or(0, |last| u32::from(last) + 1)
 }
 
 /// The values that are used elsewhere than in rare calls.
@@ -143,7 +157,9 @@ fn wanted(function: &Function) -> FixedBitSet {
 /// Whether an operand is used by rare calls only.
 fn is_rare(op: &Op, number: usize) -> bool {
     match op {
-        Op::Load(access) | Op::Store(access) => access.stride.is_some() && number == 1,
+        Op::Load(access) | Op::Store(access) => {
+            access.stride.is_some() && (number == 1 || access.is_guarded && number == 3)
+        }
         Op::LoadBlock(..) | Op::StoreBlock(..) => number == 0,
         _ => false,
     }
@@ -312,6 +328,7 @@ impl Lowering<'_> {
                 self.store(instruction, access);
                 Vec::new()
             }
+            Op::Inside(inside) => vec![self.is_inside(inside, operands[0])],
             Op::LoadBlock(space, alignment) => self.block_access(instruction, *space, *alignment, false),
             Op::StoreBlock(space, alignment) => self.block_access(instruction, *space, *alignment, true),
             Op::Atomic(operation, space, size) => self.atomic(instruction, *operation, *space, *size),

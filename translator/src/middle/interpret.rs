@@ -152,6 +152,12 @@ impl<E: Environment> Thread<'_, E> {
             }
             Op::Load(access) => self.load(access, &operands)?,
             Op::Store(access) => self.store(access, &operands)?,
+            Op::Inside(inside) => {
+                let address = counted(inside.space, operands[0][0]);
+                let first = address.wrapping_add_signed(inside.first.into());
+                let is_there = self.environment.read(inside.space, first, inside.bytes as usize).is_some();
+                vec![vec![u128::from(is_there && address.is_multiple_of(inside.alignment.into()))]]
+            }
             Op::LoadBlock(space, _) => {
                 let bytes = results[0].bits() as usize / 8;
                 vec![lanes_of(&self.environment.read(*space, operands[1][0] as u64, bytes)?, results[0])]

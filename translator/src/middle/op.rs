@@ -135,9 +135,25 @@ pub struct Access {
     /// Where that is known, how far the address of a lane is behind that of the lane before, in bytes. Behind the addresses, there are two more operands then: the first
     /// lane's address, and whether (a mask of one lane) the others' are as far behind as that.
     pub stride: Option<i32>,
+    /// The window that the access has in common with others, whose addresses are most likely in the same buffer.
+    pub window: Option<u16>,
+    /// A guard before it has found that the stride holds, and that all lanes are inside ([`Op::Inside`]).
+    pub is_guarded: bool,
 }
 
 impl Access {
+    /// What an access of so many lanes with a stride accesses.
+    pub fn extent(&self, lanes: usize, stride: i32) -> Inside {
+        let distance = (lanes as i64 - 1) * i64::from(stride);
+        Inside {
+            space: self.space,
+            window: self.window,
+            first: distance.min(0) as i32,
+            bytes: distance.unsigned_abs() as u32 + self.span() as u32,
+            alignment: self.alignment,
+        }
+    }
+
     /// The number of the first operand that is written.
     pub fn first_datum(&self) -> usize {
         if self.stride.is_some() { 4 } else { 2 }
@@ -152,6 +168,21 @@ impl Access {
     pub fn is_packed(&self) -> bool {
         self.span() == self.components.len() * usize::from(self.size)
     }
+}
+
+/// Bytes that are to be inside of one buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Inside {
+    /// Which memory.
+    pub space: Space,
+    /// The window where it is looked for.
+    pub window: Option<u16>,
+    /// Where they begin, from an address on.
+    pub first: i32,
+    /// How many there are.
+    pub bytes: u32,
+    /// What the address must be a multiple of.
+    pub alignment: u8,
 }
 
 /// Something that a thread begins with.
@@ -203,6 +234,8 @@ pub enum Op {
     Load(Box<Access>),
     /// Writes memory for the lanes of a mask, one after the other: mask, addresses, then a value for each component.
     Store(Box<Access>),
+    /// Whether bytes at an address are all inside of a window, and aligned: a mask of one lane. That they are not says nothing.
+    Inside(Inside),
     /// Reads bytes at one address: mask, address. It is read for no lane, too.
     LoadBlock(Space, u8),
     /// Writes bytes at one address: mask, address, bytes.
@@ -261,6 +294,7 @@ impl Op {
             | Op::Input(_) => true,
             Op::Load(_)
             | Op::Store(_)
+            | Op::Inside(_)
             | Op::LoadBlock(..)
             | Op::StoreBlock(..)
             | Op::Atomic(..)

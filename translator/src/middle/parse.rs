@@ -7,7 +7,9 @@ use gencl_eu::message::AtomicOperation;
 use super::function::{
     Block, Constant, Definition, End, Function, InstructionData, Target, Value, ValueData,
 };
-use super::op::{Access, Binary, Convert, FloatRelation, Input, Op, Registers, Relation, Space, Unary};
+use super::op::{
+    Access, Binary, Convert, FloatRelation, Input, Inside, Op, Registers, Relation, Space, Unary,
+};
 use super::types::Type;
 
 /// All atomic operations.
@@ -283,7 +285,28 @@ fn access(tokens: &mut Tokens<'_>) -> Result<Box<Access>, String> {
     tokens.expect("at")?;
     let components = tokens.list()?;
     let stride = if tokens.accept("stride") { Some(tokens.number()?) } else { None };
-    Ok(Box::new(Access { space, size, components, alignment, stride }))
+    let window = window(tokens)?;
+    Ok(Box::new(Access {
+        space,
+        size,
+        components,
+        alignment,
+        stride,
+        window,
+        is_guarded: tokens.accept("guarded"),
+    }))
+}
+
+fn window(tokens: &mut Tokens<'_>) -> Result<Option<u16>, String> {
+    if tokens.accept("window") { tokens.number().map(Some) } else { Ok(None) }
+}
+
+fn inside(tokens: &mut Tokens<'_>) -> Result<Inside, String> {
+    let (space, alignment) = block_access(tokens)?;
+    tokens.expect("at")?;
+    let first = tokens.number()?;
+    tokens.expect("bytes")?;
+    Ok(Inside { space, alignment, first, bytes: tokens.number()?, window: window(tokens)? })
 }
 
 fn registers(tokens: &mut Tokens<'_>) -> Result<Box<Registers>, String> {
@@ -336,6 +359,7 @@ fn op(tokens: &mut Tokens<'_>) -> Result<Op, String> {
         }),
         "load" => Op::Load(access(tokens)?),
         "store" => Op::Store(access(tokens)?),
+        "inside" => Op::Inside(inside(tokens)?),
         "load-block" => {
             let (space, alignment) = block_access(tokens)?;
             Op::LoadBlock(space, alignment)

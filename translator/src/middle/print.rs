@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::function::{Block, Constant, End, Function, Instruction, Target, Value};
-use super::op::{Access, Input, Op, Registers};
+use super::op::{Access, Input, Inside, Op, Registers};
 use super::types::Type;
 
 impl Function {
@@ -89,7 +89,16 @@ fn list<T: fmt::Display>(values: &[T]) -> String {
 impl fmt::Display for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} align {} at [{}]", self.space, self.size, self.alignment, list(&self.components))?;
-        self.stride.map_or(Ok(()), |stride| write!(f, " stride {stride}"))
+        self.stride.map_or(Ok(()), |stride| write!(f, " stride {stride}"))?;
+        self.window.map_or(Ok(()), |window| write!(f, " window {window}"))?;
+        if self.is_guarded { f.write_str(" guarded") } else { Ok(()) }
+    }
+}
+
+impl fmt::Display for Inside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} align {} at {} bytes {}", self.space, self.alignment, self.first, self.bytes)?;
+        self.window.map_or(Ok(()), |window| write!(f, " window {window}"))
     }
 }
 
@@ -128,6 +137,7 @@ impl fmt::Display for Op {
             Op::Input(input) => write!(f, "input {input}"),
             Op::Load(access) => write!(f, "load {access}"),
             Op::Store(access) => write!(f, "store {access}"),
+            Op::Inside(inside) => write!(f, "inside {inside}"),
             Op::LoadBlock(space, alignment) => write!(f, "load-block {space} align {alignment}"),
             Op::StoreBlock(space, alignment) => write!(f, "store-block {space} align {alignment}"),
             Op::Atomic(operation, space, size) => write!(f, "atomic {operation:?} {space} {size}"),

@@ -116,6 +116,7 @@ fn check(function: &Function, op: &Op, operands: &[Value], results: &[Value]) ->
         (Op::Atomic(operation, ..), [mask, address, data @ ..], [] | [_]) => {
             data.len() == operation.sources() && fits_lanes(*mask, *address)
         }
+        (Op::Inside(_), [address], [r]) => address.lanes == 1 && *r == Type::mask(1),
         (Op::LoadBlock(..), [_, address], [_]) | (Op::StoreBlock(..), [_, address, _], []) => {
             address.lanes == 1
         }

@@ -47,9 +47,10 @@ impl Coalesce<'_> {
         self.rebuild.begin(block);
         for parameter in &self.function.block(block).parameters {
             let ty = self.function.ty(*parameter);
-            let stride = self.strides.stride(*parameter).filter(|(stride, _)| {
-                ty.lanes > 1 && (matches!(ty.scalar, Scalar::Int(_)) || *stride == 0)
-            });
+            let stride = self
+                .strides
+                .stride(*parameter)
+                .filter(|(stride, _)| ty.lanes > 1 && (matches!(ty.scalar, Scalar::Int(_)) || *stride == 0));
             match stride {
                 Some((stride, proved)) => self.scalar_parameter(block, *parameter, stride, proved),
                 None => self.rebuild.add_parameter(block, *parameter),

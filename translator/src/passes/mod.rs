@@ -2,8 +2,10 @@
 
 mod coalesce;
 mod dead;
+mod guards;
 mod simplify;
 pub mod strides;
+mod windows;
 
 use crate::middle::function::Function;
 
@@ -11,11 +13,16 @@ use crate::middle::function::Function;
 pub type Pass = fn(&Function) -> Function;
 
 /// All passes, by name.
-pub const PASSES: [(&str, Pass); 3] =
-    [("simplify", simplify::simplify), ("dead", dead::remove), ("coalesce", coalesce::coalesce)];
+pub const PASSES: [(&str, Pass); 5] = [
+    ("simplify", simplify::simplify),
+    ("dead", dead::remove),
+    ("coalesce", coalesce::coalesce),
+    ("windows", windows::share),
+    ("guards", guards::version),
+];
 
 /// The names of those that are run, in their order.
-const ORDER: [&str; 5] = ["simplify", "dead", "coalesce", "simplify", "dead"];
+const ORDER: [&str; 8] = ["simplify", "dead", "coalesce", "simplify", "dead", "windows", "guards", "dead"];
 
 /// Runs all passes.
 pub fn all(function: &Function) -> Function {
