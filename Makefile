@@ -12,13 +12,19 @@
 # make fuzz-api MINUTES=30   random calls of the API from several threads; SEED=N to see a fault again
 # make stress   MINUTES=10: load and attack: leaks, many at once, killed servers, limits, damaged caches and binaries; SEED=N to see a fault again
 # make sanitize S=thread   the test-suite and fuzz-api under AddressSanitizer (S=address) or ThreadSanitizer; MINUTES=30 for the fuzzer
-# make install  PREFIX=/usr/local DESTDIR=
+# make build    everything that is installed
+# make install  what make build has built, below PREFIX=/usr/local; DESTDIR= for packages
+# make uninstall   what make install has installed there
+# make deb      the Debian packages, in target/debian; takes cargo-deb
+# make help     this list
 
 PREFIX ?= /usr/local
 DESTDIR ?=
 CARGO ?= cargo
 RELEASE := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/release
-DRIVER := OCL_ICD_VENDORS=$(RELEASE)/vendors GENCL_COMPILER=$(RELEASE)/genclc
+# For the shell, as paths may have spaces in them.
+export RELEASE PREFIX DESTDIR
+DRIVER := OCL_ICD_VENDORS="$$RELEASE/vendors" GENCL_COMPILER="$$RELEASE/genclc"
 T ?=
 MINUTES ?= 5
 COUNT ?= 1000
@@ -26,9 +32,12 @@ SEED ?=
 S ?= address
 DEVICE ?= skl
 
-.PHONY: all demo check test test-all lint bench compare compare-code fuzz fuzz-api fuzz-ioctl fuzz-kernels stress sanitize install clean dependencies test-dependencies build
+.PHONY: all help demo mandelbrot check test test-all lint bench compare compare-code fuzz fuzz-api fuzz-ioctl fuzz-kernels stress sanitize install uninstall deb clean dependencies test-dependencies build
 
 all: build
+
+help:
+	@sed -n '/^# /!q; s/^# //p' Makefile
 
 dependencies:
 	@scripts/install-dependencies
@@ -37,23 +46,32 @@ test-dependencies:
 	@scripts/install-dependencies --tests
 
 build: dependencies
-	$(CARGO) build --release -p gencl -p gencl-compiler -p gencl-render-node -p gencl-profile
+	$(CARGO) build --release -p gencl -p gencl-compiler -p gencl-render-node -p gencl-profile -p gencl-commands
+	"$$RELEASE/gencl-manual" target/manual
 
-$(RELEASE)/mandelbrot: examples/mandelbrot.c | dependencies
-	@mkdir -p $(@D)
-	$(CC) -O2 -Wall -Wextra -ffp-contract=off $< -o $@ -lOpenCL -lpng
+mandelbrot: dependencies
+	@mkdir -p "$$RELEASE"
+	$(CC) -O2 -Wall -Wextra -ffp-contract=off examples/mandelbrot.c -o "$$RELEASE/mandelbrot" -lOpenCL -lpng
 
-demo: build $(RELEASE)/mandelbrot
-	$(DRIVER) $(RELEASE)/mandelbrot
+demo:
+	@echo '== 1 of 3: what gencl is built from, by apt where something is missing'
+	@scripts/install-dependencies
+	@echo '== 2 of 3: the driver and its compiler: some 6 minutes on two cores, the first time'
+	@$(CARGO) build --release -p gencl -p gencl-compiler || \
+	    { echo 'The build failed, as the lines above say. After a failed download, run make demo again: it goes on from here.'; exit 1; }
+	@echo '== 3 of 3: examples/mandelbrot.c, an OpenCL program that knows nothing of gencl, on the simulated GPU'
+	@$(MAKE) --no-print-directory mandelbrot
+	@$(DRIVER) "$$RELEASE/mandelbrot"
+	@echo 'The picture is mandelbrot.png. Other programs run so:  export OCL_ICD_VENDORS="'"$$RELEASE"'/vendors"; clinfo'
 
-check: lint $(RELEASE)/mandelbrot
-	CARGO='$(CARGO)' RELEASE='$(RELEASE)' scripts/test --check '$(T)'
+check: lint mandelbrot
+	CARGO='$(CARGO)' scripts/test --check '$(T)'
 
-test: test-dependencies $(RELEASE)/mandelbrot
-	CARGO='$(CARGO)' RELEASE='$(RELEASE)' scripts/test '$(T)'
+test: test-dependencies mandelbrot
+	CARGO='$(CARGO)' scripts/test '$(T)'
 
-test-all: test-dependencies $(RELEASE)/mandelbrot
-	CARGO='$(CARGO)' RELEASE='$(RELEASE)' scripts/test --all '$(T)'
+test-all: test-dependencies mandelbrot
+	CARGO='$(CARGO)' scripts/test --all '$(T)'
 
 lint: dependencies
 	$(CARGO) fmt --all --check
@@ -67,49 +85,45 @@ lint: dependencies
 	scripts/check-dependencies
 
 bench: test-dependencies build
-	CARGO='$(CARGO)' RELEASE='$(RELEASE)' scripts/bench
+	CARGO='$(CARGO)' scripts/bench
 
 compare: test-dependencies build
-	RELEASE='$(RELEASE)' scripts/compare '$(BENCH)' $(OPTIONS)
+	scripts/compare '$(BENCH)' $(OPTIONS)
 
 compare-code: dependencies
 	@$(CARGO) build --quiet --release -p gencl-compiler
-	@RELEASE='$(RELEASE)' BASE='$(BASE)' DEVICE='$(DEVICE)' scripts/compare-code '$(KERNELS)' $(OPTIONS)
+	@BASE='$(BASE)' DEVICE='$(DEVICE)' scripts/compare-code '$(KERNELS)' $(OPTIONS)
 
 fuzz:
-	CARGO='$(CARGO)' RELEASE='$(RELEASE)' MINUTES='$(MINUTES)' scripts/fuzz $(T)
+	CARGO='$(CARGO)' MINUTES='$(MINUTES)' scripts/fuzz $(T)
 
 fuzz-ioctl:
 	$(CARGO) build --release -p gencl-render-node
-	$(RELEASE)/gencl-sim --device $(DEVICE) -- $(RELEASE)/gencl-fuzz-ioctl --seconds $$(($(MINUTES) * 60)) $(if $(SEED),--seed $(SEED))
+	"$$RELEASE/gencl-sim" --device $(DEVICE) -- "$$RELEASE/gencl-fuzz-ioctl" --seconds $$(($(MINUTES) * 60)) $(if $(SEED),--seed $(SEED))
 
 fuzz-kernels: build
 	$(CARGO) build --release -p gencl-utest
-	$(DRIVER) GENCL_DEBUG=validate $(RELEASE)/gencl-fuzz-kernels --count $(COUNT) $(if $(SEED),--seed $(SEED))
+	$(DRIVER) GENCL_DEBUG=validate "$$RELEASE/gencl-fuzz-kernels" --count $(COUNT) $(if $(SEED),--seed $(SEED))
 
 fuzz-api: build
 	$(CARGO) build --release -p gencl-utest
-	$(DRIVER) $(RELEASE)/gencl-fuzz-api --seconds $$(($(MINUTES) * 60)) $(if $(SEED),--seed $(SEED))
+	$(DRIVER) "$$RELEASE/gencl-fuzz-api" --seconds $$(($(MINUTES) * 60)) $(if $(SEED),--seed $(SEED))
 
 stress: build
 	$(CARGO) build --release -p gencl-utest
-	$(DRIVER) $(RELEASE)/gencl-stress --seconds $$(($(MINUTES) * 60)) --section '$(T)' --folder $(RELEASE)/../stress $(if $(SEED),--seed $(SEED))
+	$(DRIVER) "$$RELEASE/gencl-stress" --seconds $$(($(MINUTES) * 60)) --section '$(T)' --folder "$$RELEASE/../stress" $(if $(SEED),--seed $(SEED))
 
 sanitize: build
-	CARGO='$(CARGO)' RELEASE='$(RELEASE)' MINUTES='$(MINUTES)' scripts/sanitize '$(S)' '$(T)'
+	CARGO='$(CARGO)' MINUTES='$(MINUTES)' scripts/sanitize '$(S)' '$(T)'
 
-install: build
-	install -d '$(DESTDIR)$(PREFIX)/lib/gencl' '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)/etc/OpenCL/vendors'
-	install -m 755 $(RELEASE)/libgencl.so '$(DESTDIR)$(PREFIX)/lib/gencl/libgencl.so'
-	install -m 755 $(RELEASE)/genclc '$(DESTDIR)$(PREFIX)/bin/genclc'
-	ln -sf ../../bin/genclc '$(DESTDIR)$(PREFIX)/lib/gencl/genclc'
-	install -m 755 $(RELEASE)/libgencl_render_node.so '$(DESTDIR)$(PREFIX)/lib/gencl/libgencl_render_node.so'
-	install -m 755 $(RELEASE)/gencl-sim '$(DESTDIR)$(PREFIX)/lib/gencl/gencl-sim'
-	ln -sf ../lib/gencl/gencl-sim '$(DESTDIR)$(PREFIX)/bin/gencl-sim'
-	install -m 755 $(RELEASE)/gencl-profile '$(DESTDIR)$(PREFIX)/lib/gencl/gencl-profile'
-	ln -sf ../lib/gencl/gencl-profile '$(DESTDIR)$(PREFIX)/bin/gencl-profile'
-	install -m 755 $(RELEASE)/gencl-objdump '$(DESTDIR)$(PREFIX)/bin/gencl-objdump'
-	echo '$(PREFIX)/lib/gencl/libgencl.so' > '$(DESTDIR)/etc/OpenCL/vendors/gencl.icd'
+install:
+	@scripts/install
+
+uninstall:
+	@scripts/install --uninstall
+
+deb:
+	@CARGO='$(CARGO)' scripts/reproducible scripts/package-deb
 
 clean:
 	$(CARGO) clean

@@ -44,13 +44,11 @@ fn places(wish: Option<PathBuf>, library: Option<&Path>, search: Option<&std::ff
     let folders = library.into_iter().filter_map(|library| library.parent());
     for folder in folders {
         // In the library's folder in a build tree, in gencl/ of an installed library's folder (for programs
-        // that users do not call), in a prefix.
+        // that users do not call), in bin of a prefix.
         places.push(folder.join("genclc"));
         places.push(folder.join("gencl/genclc"));
-        if let Some(prefix) = folder.parent() {
-            places.push(prefix.join("lib/gencl/genclc"));
-            places.push(prefix.join("bin/genclc"));
-        }
+        // Distributions install the library in lib or in a folder of that.
+        places.extend(folder.ancestors().skip(1).take(2).map(|prefix| prefix.join("bin/genclc")));
     }
     // Empty and relative parts of PATH depend on the working directory.
     let folders = search.into_iter().flat_map(std::env::split_paths).filter(|folder| folder.is_absolute());
@@ -68,8 +66,8 @@ mod tests {
         let expected = [
             "/opt/x/lib/genclc",
             "/opt/x/lib/gencl/genclc",
-            "/opt/x/lib/gencl/genclc",
             "/opt/x/bin/genclc",
+            "/opt/bin/genclc",
             "/bin/genclc",
         ];
         assert_eq!(places(None, Some(library), Some(":./x:/bin:".as_ref())), expected.map(PathBuf::from));

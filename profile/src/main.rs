@@ -1,13 +1,11 @@
 //! Profiles a program on a simulated Gen GPU.
 
-use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{ExitCode, ExitStatus};
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand};
-use gencl_eu::device::Device;
+use clap::Parser;
+use gencl_commands::profile::{Arguments, OutputArguments, RunArguments, Show};
 use gencl_profile::analysis::Analysis;
 use gencl_profile::collect::Collected;
 use gencl_profile::compare::compare;
@@ -16,81 +14,6 @@ use gencl_profile::trace::Trace;
 use gencl_profile::{devices, output, table, timings};
 use gencl_program::Kernel;
 use gencl_simulator::statistics::Report;
-
-/// Profiles an OpenCL program on a simulated Gen GPU by kernel, source line and machine instruction.
-#[derive(Parser)]
-#[command(
-    name = "gencl-profile",
-    version,
-    args_conflicts_with_subcommands = true,
-    arg_required_else_help = true
-)]
-struct Arguments {
-    #[command(subcommand)]
-    command: Option<Show>,
-    #[command(flatten)]
-    run: RunArguments,
-    #[command(flatten)]
-    output: OutputArguments,
-}
-
-#[derive(Subcommand)]
-enum Show {
-    /// Shows a profile that was written earlier, and writes its files again.
-    Show {
-        /// The file profile.json.
-        file: PathBuf,
-        #[command(flatten)]
-        output: OutputArguments,
-    },
-}
-
-#[derive(Args)]
-struct RunArguments {
-    /// The simulated device.
-    #[arg(long, value_name = "NAME", value_parser = device())]
-    device: Option<String>,
-    /// Several devices, separated by commas: the program runs once on each, and the profiles are compared.
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = device(),
-        conflicts_with_all = ["device", "compare"])]
-    on: Vec<String>,
-    /// Another driver than gencl, which is run on the simulated GPU: its .icd file. There are machine code and
-    /// kernels, but no lines.
-    #[arg(long, value_name = "FILE")]
-    driver: Option<PathBuf>,
-    /// The program and its arguments.
-    #[arg(last = true, required = true)]
-    program: Vec<OsString>,
-}
-
-#[derive(Args)]
-struct OutputArguments {
-    /// The folder that the profile's files are written to.
-    #[arg(long, value_name = "FOLDER", default_value = "gencl-profile.out")]
-    output: PathBuf,
-    /// An earlier profile.json of the program, with which this one is compared.
-    #[arg(long, value_name = "FILE")]
-    compare: Option<PathBuf>,
-    /// Exit with status 1 if a kernel, or a line of it, makes the kernel slower by more than this.
-    #[arg(long, value_name = "PERCENT", requires = "compare", value_parser = parse_percent)]
-    check: Option<f64>,
-}
-
-/// The name of a device.
-fn device() -> impl TypedValueParser<Value = String> {
-    PossibleValuesParser::new(Device::all().iter().map(|device| device.name))
-}
-
-/// `5%` or `5` as 0.05.
-fn parse_percent(text: &str) -> Result<f64, String> {
-    let number: f64 =
-        text.trim_end_matches('%').parse().map_err(|_| "it must be a number, as 5%".to_owned())?;
-    if number.is_finite() && number >= 0.0 {
-        Ok(number / 100.0)
-    } else {
-        Err("it must not be negative".to_owned())
-    }
-}
 
 /// Status of a failed check.
 const SLOWER: u8 = 1;

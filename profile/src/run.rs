@@ -48,8 +48,9 @@ impl Run<'_> {
         if let Some(device) = self.device {
             command.env("GENCL_DEVICE", format!("sim:{device}"));
         }
-        // In the build tree, and where else the driver is beside this program.
-        if let Some(vendors) = beside("vendors").filter(|_| std::env::var_os(VENDORS).is_none()) {
+        // In the build tree, and in a prefix that the ICD loader does not search.
+        let vendors = beside("vendors").or_else(|| beside("../etc/OpenCL/vendors"));
+        if let Some(vendors) = vendors.filter(|_| std::env::var_os(VENDORS).is_none()) {
             command.env(VENDORS, vendors);
         }
         command

@@ -8,6 +8,8 @@ use gencl_program::{environment, report};
 use gencl_simulator::translated::source::{self, EngineChoice, Source};
 use gencl_simulator::{Settings, statistics};
 
+/// The path of this library, in whose folder the translator may be. In `LD_PRELOAD` it may be that of a link.
+pub const LIBRARY: &str = "GENCL_RENDER_NODE_LIBRARY";
 /// The folder with the redirected files. Without it the library does nothing.
 pub const ROOT: &str = "GENCL_RENDER_NODE_ROOT";
 /// The device to simulate.
@@ -59,9 +61,8 @@ pub fn get() -> &'static Options {
 }
 
 fn read() -> Options {
-    // The translator may be in the folder of this library.
-    if let Some(library) = environment::value("LD_PRELOAD").as_deref().and_then(own_path) {
-        gencl_client::set_library_path(library);
+    if let Some(library) = environment::trusted_value(LIBRARY) {
+        gencl_client::set_library_path(Path::new(&library));
     }
     Options {
         root: environment::trusted_value(ROOT).map(PathBuf::from),
@@ -86,23 +87,4 @@ fn read() -> Options {
 
 fn seconds(value: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(value.parse().ok()?).ok()
-}
-
-/// The path of this library, from the list of preloaded ones.
-fn own_path(preloaded: &str) -> Option<&Path> {
-    let name = concat!("lib", env!("CARGO_CRATE_NAME"), ".so");
-    preloaded.split([':', ' ']).map(Path::new).find(|path| path.file_name().is_some_and(|file| file == name))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::own_path;
-    use std::path::Path;
-
-    #[test]
-    fn the_library_finds_itself() {
-        let path = "/usr/lib/libx.so:/a/libgencl_render_node.so /b/libgencl_render_node.so.1";
-        assert_eq!(own_path(path), Some(Path::new("/a/libgencl_render_node.so")));
-        assert_eq!(own_path("/usr/lib/libx.so"), None);
-    }
 }

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches;
+use gencl_commands::genclc::{self, Arguments};
 use gencl_compiler::driver::{Build, Driver, Listener};
 use gencl_compiler::server::{self, Service};
 use gencl_compiler::{statistics, supervisor, translation};
@@ -12,50 +13,13 @@ use gencl_program::debug::{self, Debug};
 use gencl_program::protocol::Status;
 use gencl_program::{elf, environment};
 
-/// Compiles OpenCL C for Intel Gen graphics.
-///
-/// Build options are those of clBuildProgram: -D, -U, -I, -cl-std=, -cl-fast-relaxed-math, -w and so on.
-#[derive(Parser)]
-#[command(name = "genclc", version)]
-struct Arguments {
-    /// OpenCL C sources; for a folder, the files *.cl in it.
-    #[arg(required_unless_present = "serve")]
-    sources: Vec<PathBuf>,
-    /// The output of a single source, an ELF file.
-    #[arg(short, long)]
-    output: Option<PathBuf>,
-    /// The GPU to compile for.
-    #[arg(long, default_value = "skl")]
-    target: String,
-    /// Print ast, llvm, ir, asm, stats (any of the debug options), separated by commas.
-    #[arg(long, default_value = "")]
-    dump: String,
-    /// Print a table with a line for each kernel, with the sizes of its code.
-    #[arg(long)]
-    stats: bool,
-    /// Serve builds on standard input and output, for the runtime.
-    #[arg(long)]
-    serve: bool,
-    /// With --serve: expect requests to translate machine code instead of builds.
-    #[arg(long, requires = "serve")]
-    translations: bool,
-    /// With --serve on a socket: the memory limit of a build in MiB.
-    #[arg(long, requires = "serve", default_value_t = u64::MAX)]
-    memory: u64,
-}
-
 /// Options of this program whose value is the next argument.
 const WITH_VALUE: &[&str] = &["-o", "--output", "--target", "--dump"];
 
 fn main() -> ExitCode {
     let (own, options) = sort(std::env::args().collect());
-    let after_help = format!("Debug options, for --dump and the variable GENCL_DEBUG:\n{}", debug::help());
-    let command = <Arguments as clap::CommandFactory>::command().after_help(after_help);
-    let arguments =
-        match <Arguments as clap::FromArgMatches>::from_arg_matches(&command.get_matches_from(own)) {
-            Ok(arguments) => arguments,
-            Err(error) => error.exit(),
-        };
+    let arguments = Arguments::from_arg_matches(&genclc::command().get_matches_from(own));
+    let arguments = arguments.unwrap_or_else(|error| error.exit());
     if arguments.serve
         && let Err(error) = supervisor::step_aside(arguments.memory)
     {

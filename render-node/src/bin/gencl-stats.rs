@@ -2,30 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
+use gencl_commands::stats::Arguments;
 use gencl_simulator::statistics::compare::{self, Column};
 use gencl_simulator::statistics::report::Kernel;
 use gencl_simulator::statistics::{Report, text};
-
-/// Prints a line for each kernel, or the instructions of one kernel with their counters, or two drivers'
-/// kernels side by side.
-#[derive(Parser)]
-#[command(name = "gencl-stats", version)]
-struct Arguments {
-    /// The statistics file.
-    #[arg(required_unless_present = "compare")]
-    file: Option<PathBuf>,
-    /// The kernel whose instructions are printed: the beginning of its hash, or its number in the table, from
-    /// 1.
-    #[arg(long, value_name = "KERNEL")]
-    annotate: Option<String>,
-    /// Two drivers' folders with a file PROGRAM.json for each program: a Markdown table of both.
-    #[arg(long, value_name = "FOLDER", num_args = 2, conflicts_with_all = ["file", "annotate"])]
-    compare: Option<Vec<PathBuf>>,
-}
 
 /// The kernel by hash or number.
 fn find<'a>(report: &'a Report, wish: &str) -> Result<&'a Kernel, String> {

@@ -4,53 +4,25 @@ mod signals;
 mod stats;
 mod tree;
 
-use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use clap::Parser;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use gencl_eu::device::Device;
+use gencl_commands::sim::Arguments;
 
-/// Runs a program with a simulated Intel GPU at /dev/dri/renderD128.
-#[derive(Parser)]
-#[command(name = "gencl-sim", version)]
-struct Arguments {
-    /// The GPU.
-    #[arg(long, value_name = "NAME", default_value = "skl", value_parser = device())]
-    device: &'static Device,
-    /// Report undefined behaviour of the hardware as errors.
-    #[arg(long)]
-    strict: bool,
-    /// Print every request of the program to standard error.
-    #[arg(long)]
-    trace: bool,
-    /// Write statistics of kernels as JSON, which gencl-stats shows; FILE.PID for further processes. With -
-    /// as FILE, print a table to standard error instead.
-    #[arg(long, value_name = "FILE")]
-    stats: Option<PathBuf>,
-    /// The program and its arguments.
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
-    program: Vec<OsString>,
-}
-
-/// The device of a name.
-fn device() -> impl TypedValueParser<Value = &'static Device> {
-    let names = Device::all().iter().map(|device| device.name);
-    PossibleValuesParser::new(names).try_map(|name| Device::named(&name).ok_or("no device is called so"))
-}
-
-/// The variable with the path of the preload library. Tests set it, as cargo builds the library for them in
-/// another folder.
+/// The variable with the path of the preload library, for the library itself too. Tests set it, as cargo builds the
+/// library for them in another folder.
 const LIBRARY: &str = "GENCL_RENDER_NODE_LIBRARY";
+
+/// The preload library's name.
+const NAME: &str = "libgencl_render_node.so";
 
 /// The preload library: by the variable, or in this program's folder, or in the library folder beside that.
 fn library() -> Result<PathBuf, String> {
     if let Some(path) = std::env::var_os(LIBRARY) {
         return Ok(path.into());
     }
-    const NAME: &str = "libgencl_render_node.so";
     let program = std::env::current_exe().map_err(|e| e.to_string())?;
     let folder = program.parent().ok_or("this program is in no folder")?;
     let places = [folder.join(NAME), folder.join("../lib/gencl").join(NAME)];
@@ -61,9 +33,10 @@ fn library() -> Result<PathBuf, String> {
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode, String> {
-    let library = library()?;
+    let library = library().and_then(|path| std::path::absolute(path).map_err(|e| e.to_string()))?;
     let tree = tree::Tree::create(arguments.device).map_err(|e| format!("the files of the device: {e}"))?;
-    let mut preload = library.into_os_string();
+    let mut preload =
+        tree.preloadable(&library).map_err(|e| format!("a link to {NAME}: {e}"))?.into_os_string();
     if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
         preload.push(":");
         preload.push(others);
@@ -72,6 +45,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
     command
         .args(&arguments.program[1..])
         .env("LD_PRELOAD", preload)
+        .env(LIBRARY, library)
         .env("GENCL_RENDER_NODE_ROOT", tree.root())
         .env("GENCL_RENDER_NODE_DEVICE", arguments.device.name);
     for (set, variable) in

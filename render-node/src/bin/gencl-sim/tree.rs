@@ -6,7 +6,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::Result;
+use std::io::{Error, Result};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -46,6 +46,22 @@ impl Tree {
     /// Path of the folder.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// A path of the library that can be in `LD_PRELOAD`, where spaces and colons are separators: its own, or that of a
+    /// link in the folder.
+    pub fn preloadable(&self, library: &Path) -> Result<PathBuf> {
+        let has_separator =
+            |path: &Path| path.as_os_str().as_encoded_bytes().iter().any(|byte| b" :".contains(byte));
+        if !has_separator(library) {
+            return Ok(library.to_owned());
+        }
+        let link = self.root.join(library.file_name().unwrap_or_default());
+        if has_separator(&link) {
+            return Err(Error::other("set TMPDIR to a folder without spaces and colons in its path"));
+        }
+        symlink(library, &link)?;
+        Ok(link)
     }
 
     fn fill(&self, device: &Device) -> Result<()> {
@@ -138,7 +154,7 @@ fn new_folder(temporary: &Path) -> Result<PathBuf> {
     name.push(0);
     // SAFETY: the template is a C string of our own, which the function changes in place.
     if unsafe { libc::mkdtemp(name.as_mut_ptr().cast()) }.is_null() {
-        return Err(std::io::Error::last_os_error());
+        return Err(Error::last_os_error());
     }
     name.pop();
     Ok(OsString::from_vec(name).into())
