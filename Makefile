@@ -58,7 +58,7 @@ mandelbrot: dependencies
 demo:
 	@echo '== 1 of 3: what gencl is built from, by apt where something is missing'
 	@scripts/install-dependencies
-	@echo '== 2 of 3: the driver and its compiler: some 6 minutes on two cores, the first time'
+	@echo '== 2 of 3: the driver and its compiler: some 5 minutes on two cores, the first time'
 	@$(CARGO) build --release -p gencl -p gencl-compiler || \
 	    { echo 'The build failed, as the lines above say. After a failed download, run make demo again: it goes on from here.'; exit 1; }
 	@echo '== 3 of 3: examples/mandelbrot.c, an OpenCL program that knows nothing of gencl, on the simulated GPU'
