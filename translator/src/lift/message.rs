@@ -6,7 +6,7 @@ use super::Lift;
 use super::registers::bytes_of;
 use crate::message::{Address, Atomic, Block, Image, Lanes, Memory};
 use crate::middle::function::Value;
-use crate::middle::op::{Access, Binary, Op, Registers, Space};
+use crate::middle::op::{Access, Addressing, Binary, Op, Registers, Space};
 use crate::middle::types::Type;
 
 /// The bits of the header's dword that are the scratch pointer.
@@ -34,7 +34,7 @@ impl Lift<'_> {
             size: message.size as u8,
             components: message.components.iter().map(|(offset, _)| *offset as u16).collect(),
             alignment: message.alignment as u8,
-            stride: None,
+            addressing: Addressing::Varying,
             window: None,
             is_guarded: false,
         });

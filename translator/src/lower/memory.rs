@@ -9,7 +9,7 @@ use crate::components;
 use crate::ir::{BIT, I32, I64, Label, POINTER, Scalar as LlvmScalar, Ty, Value as LlvmValue};
 use crate::message::{Address, Message};
 use crate::middle::function::{Constant, Instruction, Value};
-use crate::middle::op::{Access, Inside, LOCAL_OFFSET, Space};
+use crate::middle::op::{Access, Addressing, Inside, LOCAL_OFFSET, Space};
 use crate::plan::Step;
 
 /// Bytes of a line of the host's caches.
@@ -115,18 +115,22 @@ impl Lowering<'_> {
             is_one: !is_write && addresses.lanes > 1 && self.function.ty(data.results[0]).lanes == 1,
             mask_value: operands[0],
         };
-        match access.stride {
-            Some(step) if access.is_guarded => {
+        match access.addressing {
+            Addressing::Affine(step) if access.is_guarded => {
                 let first = self.value(operands[2]);
                 let first = self.counted(access.space, &first);
                 return self.inside_row(site, i64::from(step), &first);
             }
-            Some(step) => {
+            Addressing::Affine(step) => {
                 let [first, certain] = [2, 3].map(|n| self.value(operands[n]));
                 let first = self.counted(access.space, &first);
                 self.row(&mut site, i64::from(step), &first, &certain);
             }
-            None => {
+            Addressing::Offsets => {
+                let [base, offsets] = [2, 3].map(|n| self.value(operands[n]));
+                self.by_offsets(&mut site, &base, &offsets);
+            }
+            Addressing::Varying => {
                 let all = self.value(operands[1]);
                 let all = self.counted(access.space, &all);
                 self.scattered(&mut site, &all);
@@ -480,26 +484,46 @@ impl Lowering<'_> {
         self.add_way(&mut site.ways, found);
     }
 
+    /// Lanes whose addresses are offsets of 32 bits from a scalar.
+    fn by_offsets(&mut self, site: &mut Site<'_>, base: &LlvmValue, offsets: &LlvmValue) {
+        let delta = self.f.binary("sub", base, &site.reach.start);
+        let near = self.f.compare("icmp ult", &delta, &LlvmValue::int(I64, Window::MAX_SIZE));
+        let here = self.f.label();
+        self.f.branch_likely(&near, here, site.ways.outside);
+        self.f.begin(here);
+        // A sum below 0 is at least 2^31 here, and so beyond every window.
+        let delta = self.f.convert("trunc", &delta, I32);
+        let delta = self.f.splat(&delta, site.lanes);
+        let offsets = self.f.binary("add", offsets, &delta);
+        // What windows begin with is aligned.
+        self.at_offsets(site, &offsets.clone(), &offsets);
+    }
+
     /// Lanes with any addresses.
     fn scattered(&mut self, site: &mut Site<'_>, addresses: &LlvmValue) {
-        let access = site.access;
-        let mask = site.mask.clone();
         let start = self.f.splat(&site.reach.start, site.lanes);
         let offsets = self.f.binary("sub", addresses, &start);
-        let inside = self.inside(&site.reach, &offsets, access.span());
+        self.at_offsets(site, addresses, &offsets);
+    }
+
+    /// Lanes at offsets from the beginning of a window, if they are inside and `addresses` aligned.
+    fn at_offsets(&mut self, site: &mut Site<'_>, addresses: &LlvmValue, offsets: &LlvmValue) {
+        let access = site.access;
+        let mask = site.mask.clone();
+        let inside = self.inside(&site.reach, offsets, access.span());
         let aligned = self.aligned(addresses, access.alignment);
         let inside = self.both(&inside, aligned);
         let holds = self.holds_where_enabled(&inside, mask.as_ref());
         let here = self.f.label();
         self.f.branch_likely(&holds, here, site.ways.outside);
         self.f.begin(here);
-        let mut offsets = self.f.resize(&offsets, 32, false);
+        let mut offsets = self.f.resize(offsets, 32, false);
         if let Some(mask) = &mask
             && !site.is_write
             && !self.plan.host.vectors.masked
         {
             // Hosts without masks would have a branch for each lane: all lanes read, those that are not enabled at the place of the window's beginning, if there is one.
-            let begin = LlvmValue::int(Ty { lanes: 1, ..addresses.ty }, 0);
+            let begin = LlvmValue::int(Ty { lanes: 1, ..offsets.ty }, 0);
             let one = self.inside(&site.reach, &begin, access.span());
             let go_on = self.f.label();
             self.f.branch_likely(&one, go_on, site.ways.outside);

@@ -21,7 +21,7 @@ use crate::ir::{
 };
 use crate::lift::Lifted;
 use crate::middle::function::{Block, Definition, End, Function, Instruction, Target, Value};
-use crate::middle::op::Op;
+use crate::middle::op::{Addressing, Op};
 use crate::middle::types::{Scalar, Type};
 use crate::middle::verify::Dominators;
 use crate::plan::Plan;
@@ -158,7 +158,7 @@ fn wanted(function: &Function) -> FixedBitSet {
 fn is_rare(op: &Op, number: usize) -> bool {
     match op {
         Op::Load(access) | Op::Store(access) => {
-            access.stride.is_some() && (number == 1 || access.is_guarded && number == 3)
+            access.addressing != Addressing::Varying && (number == 1 || access.is_guarded && number == 3)
         }
         Op::LoadBlock(..) | Op::StoreBlock(..) => number == 0,
         _ => false,

@@ -121,6 +121,17 @@ pub enum Space {
 /// The bits of an offset in shared local memory that count.
 pub const LOCAL_OFFSET: u64 = 0x0fff_ffff;
 
+/// What is known of the addresses of an access. Each but the first adds two operands behind the addresses, which say the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Addressing {
+    /// Nothing.
+    Varying,
+    /// Each is so many bytes behind that of the lane before: the first lane's address, and whether (a mask of one lane) that is so.
+    Affine(i32),
+    /// They are the sum of a scalar and an offset of each lane: the scalar, and the offsets, signed, of 32 bits.
+    Offsets,
+}
+
 /// An access to memory with an address for each lane.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Access {
@@ -132,9 +143,8 @@ pub struct Access {
     pub components: Vec<u16>,
     /// What addresses must be multiples of, in bytes.
     pub alignment: u8,
-    /// Where that is known, how far the address of a lane is behind that of the lane before, in bytes. Behind the addresses, there are two more operands then: the first
-    /// lane's address, and whether (a mask of one lane) the others' are as far behind as that.
-    pub stride: Option<i32>,
+    /// What is known of the addresses.
+    pub addressing: Addressing,
     /// The window that the access has in common with others, whose addresses are most likely in the same buffer.
     pub window: Option<u16>,
     /// A guard before it has found that the stride holds, and that all lanes are inside ([`Op::Inside`]).
@@ -142,6 +152,14 @@ pub struct Access {
 }
 
 impl Access {
+    /// The stride of its addresses, if they are affine.
+    pub fn stride(&self) -> Option<i32> {
+        match self.addressing {
+            Addressing::Affine(stride) => Some(stride),
+            Addressing::Varying | Addressing::Offsets => None,
+        }
+    }
+
     /// What an access of so many lanes with a stride accesses.
     pub fn extent(&self, lanes: usize, stride: i32) -> Inside {
         let distance = (lanes as i64 - 1) * i64::from(stride);
@@ -156,7 +174,7 @@ impl Access {
 
     /// The number of the first operand that is written.
     pub fn first_datum(&self) -> usize {
-        if self.stride.is_some() { 4 } else { 2 }
+        if self.addressing == Addressing::Varying { 2 } else { 4 }
     }
 
     /// Bytes from an address to behind its last component.

@@ -8,7 +8,7 @@ use super::function::{
     Block, Constant, Definition, End, Function, InstructionData, Target, Value, ValueData,
 };
 use super::op::{
-    Access, Binary, Convert, FloatRelation, Input, Inside, Op, Registers, Relation, Space, Unary,
+    Access, Addressing, Binary, Convert, FloatRelation, Input, Inside, Op, Registers, Relation, Space, Unary,
 };
 use super::types::Type;
 
@@ -284,14 +284,21 @@ fn access(tokens: &mut Tokens<'_>) -> Result<Box<Access>, String> {
     let alignment = tokens.number()?;
     tokens.expect("at")?;
     let components = tokens.list()?;
-    let stride = if tokens.accept("stride") { Some(tokens.number()?) } else { None };
+    let addressing = match tokens.peek() {
+        "stride" => {
+            tokens.take();
+            Addressing::Affine(tokens.number()?)
+        }
+        _ if tokens.accept("offsets") => Addressing::Offsets,
+        _ => Addressing::Varying,
+    };
     let window = window(tokens)?;
     Ok(Box::new(Access {
         space,
         size,
         components,
         alignment,
-        stride,
+        addressing,
         window,
         is_guarded: tokens.accept("guarded"),
     }))

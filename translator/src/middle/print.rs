@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::function::{Block, Constant, End, Function, Instruction, Target, Value};
-use super::op::{Access, Input, Inside, Op, Registers};
+use super::op::{Access, Addressing, Input, Inside, Op, Registers};
 use super::types::Type;
 
 impl Function {
@@ -89,7 +89,11 @@ fn list<T: fmt::Display>(values: &[T]) -> String {
 impl fmt::Display for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} align {} at [{}]", self.space, self.size, self.alignment, list(&self.components))?;
-        self.stride.map_or(Ok(()), |stride| write!(f, " stride {stride}"))?;
+        match self.addressing {
+            Addressing::Varying => {}
+            Addressing::Affine(stride) => write!(f, " stride {stride}")?,
+            Addressing::Offsets => f.write_str(" offsets")?,
+        }
         self.window.map_or(Ok(()), |window| write!(f, " window {window}"))?;
         if self.is_guarded { f.write_str(" guarded") } else { Ok(()) }
     }

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::simplify::{Rebuild, resolved};
 use super::strides::Strides;
 use crate::middle::function::{Block, Function, Instruction, Target, Value};
-use crate::middle::op::{Access, Binary, Convert, Op, Relation};
+use crate::middle::op::{Access, Addressing, Binary, Convert, Op, Relation};
 use crate::middle::types::{Scalar, Type};
 
 /// The same function with such accesses.
@@ -95,7 +95,7 @@ impl Coalesce<'_> {
     fn instruction(&mut self, instruction: Instruction) {
         let data = self.function.instruction(instruction);
         let access = match &data.op {
-            Op::Load(access) | Op::Store(access) if access.stride.is_none() => Some(access),
+            Op::Load(access) | Op::Store(access) if access.addressing == Addressing::Varying => Some(access),
             _ => None,
         };
         let row = access.and_then(|access| {
@@ -125,7 +125,7 @@ impl Coalesce<'_> {
         let mut operands: Vec<Value> =
             data.operands.iter().map(|operand| self.rebuild.value(*operand)).collect();
         operands.splice(2..2, [value, holds]);
-        let access = Box::new(Access { stride: Some(stride), ..access.clone() });
+        let access = Box::new(Access { addressing: Addressing::Affine(stride), ..access.clone() });
         self.rebuild.builder.origin = data.origin;
         let Op::Load(_) = data.op else {
             self.rebuild.builder.effect(Op::Store(access), &operands, &[]);

@@ -114,7 +114,7 @@ impl Guards<'_> {
     fn candidates(&self, region: &[Instruction], made: &FxHashSet<Value>) -> Vec<Instruction> {
         let fits = |instruction: &Instruction| {
             let operands = &self.function.instruction(*instruction).operands;
-            let is_affine = self.access(*instruction).is_some_and(|access| access.stride.is_some());
+            let is_affine = self.access(*instruction).is_some_and(|access| access.stride().is_some());
             is_affine && !made.contains(&operands[2]) && !made.contains(&operands[3])
         };
         region.iter().copied().filter(fits).collect()
@@ -170,7 +170,7 @@ impl Guards<'_> {
             let Some(access) = self.access(*instruction).cloned() else { continue };
             let [first, holds] = [2, 3].map(|n| self.rebuild.value(data.operands[n]));
             let lanes = self.function.ty(data.operands[1]).lanes;
-            let inside = access.extent(lanes.into(), access.stride.unwrap_or(0));
+            let inside = access.extent(lanes.into(), access.stride().unwrap_or(0));
             self.rebuild.builder.origin = data.origin;
             all = self.rebuild.builder.binary(Binary::And, all, holds);
             if known.insert((first, inside)) {

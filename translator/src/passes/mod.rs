@@ -3,6 +3,7 @@
 mod coalesce;
 mod dead;
 mod guards;
+mod offsets;
 mod simplify;
 pub mod strides;
 mod windows;
@@ -13,16 +14,18 @@ use crate::middle::function::Function;
 pub type Pass = fn(&Function) -> Function;
 
 /// All passes, by name.
-pub const PASSES: [(&str, Pass); 5] = [
+pub const PASSES: [(&str, Pass); 6] = [
     ("simplify", simplify::simplify),
     ("dead", dead::remove),
     ("coalesce", coalesce::coalesce),
+    ("offsets", offsets::find),
     ("windows", windows::share),
     ("guards", guards::version),
 ];
 
 /// The names of those that are run, in their order.
-const ORDER: [&str; 8] = ["simplify", "dead", "coalesce", "simplify", "dead", "windows", "guards", "dead"];
+const ORDER: [&str; 9] =
+    ["simplify", "dead", "coalesce", "simplify", "dead", "offsets", "windows", "guards", "dead"];
 
 /// Runs all passes.
 pub fn all(function: &Function) -> Function {

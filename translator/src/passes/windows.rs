@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::middle::function::{Function, Value};
-use crate::middle::op::{Binary, Convert, Op, Space};
+use crate::middle::op::{Addressing, Binary, Convert, Op, Space};
 
 /// How many sums behind each other are looked through.
 const MOST_SUMS: usize = 16;
@@ -18,7 +18,7 @@ pub fn share(function: &Function) -> Function {
         if access.space != Space::Global {
             continue;
         }
-        let address = data.operands[if access.stride.is_some() { 2 } else { 1 }];
+        let address = data.operands[if access.addressing == Addressing::Varying { 1 } else { 2 }];
         let Some(base) = base(&function, address, 0) else { continue };
         let next = windows.len() as u16;
         let window = *windows.entry(base).or_insert(next);
