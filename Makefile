@@ -16,6 +16,8 @@
 # make install  what make build has built, below PREFIX=/usr/local; DESTDIR= for packages
 # make uninstall   what make install has installed there
 # make deb      the Debian packages, in target/debian; takes cargo-deb
+# make wheel    the wheel for pip, in target/dist
+# make dist     a tarball for any Linux, in target/dist
 # make help     this list
 
 PREFIX ?= /usr/local
@@ -32,7 +34,7 @@ SEED ?=
 S ?= address
 DEVICE ?= skl
 
-.PHONY: all help demo mandelbrot check test test-all lint bench compare compare-code fuzz fuzz-api fuzz-ioctl fuzz-kernels stress sanitize install uninstall deb clean dependencies test-dependencies build
+.PHONY: all help demo mandelbrot check test test-all lint bench compare compare-code fuzz fuzz-api fuzz-ioctl fuzz-kernels stress sanitize install uninstall deb wheel dist clean dependencies test-dependencies build
 
 all: build
 
@@ -124,6 +126,12 @@ uninstall:
 
 deb:
 	@CARGO='$(CARGO)' scripts/reproducible scripts/package-deb
+
+wheel: dependencies
+	@CARGO='$(CARGO)' scripts/reproducible scripts/dist wheel
+
+dist: dependencies
+	@CARGO='$(CARGO)' scripts/reproducible scripts/dist tarball
 
 clean:
 	$(CARGO) clean

@@ -5,11 +5,51 @@ use std::process::Command;
 
 /// An installation of LLVM.
 pub struct Llvm {
+    config: PathBuf,
     /// Directory of `clang`, `llvm-link` and so on.
     pub tools: PathBuf,
     include: PathBuf,
     libraries: PathBuf,
 }
+
+/// What a static link takes of LLVM, in `llvm-config`'s names: what the compiler itself calls, what clang's archives call, and
+/// the one target that kernels are translated to.
+const COMPONENTS: &[&str] = &[
+    "bitreader",
+    "bitwriter",
+    "executionengine",
+    "irreader",
+    "linker",
+    "lto",
+    "passes",
+    "coverage",
+    "frontenddriver",
+    "frontendhlsl",
+    "frontendoffloading",
+    "frontendopenmp",
+    "option",
+    "windowsdriver",
+    "native",
+    "nativecodegen",
+];
+
+/// Clang's archives for a static link, users before what they use.
+const CLANG: &[&str] = &[
+    "clangFrontend",
+    "clangCodeGen",
+    "clangDriver",
+    "clangSerialization",
+    "clangParse",
+    "clangSema",
+    "clangAPINotes",
+    "clangEdit",
+    "clangAnalysis",
+    "clangASTMatchers",
+    "clangSupport",
+    "clangAST",
+    "clangLex",
+    "clangBasic",
+];
 
 impl Llvm {
     /// Finds LLVM 19 with `llvm-config`: from `LLVM_SYS_191_PREFIX` if it is set, as in llvm-sys, else from
@@ -22,13 +62,18 @@ impl Llvm {
         };
         let config = candidates
             .iter()
-            .find(|config| query(config, "--version").is_some_and(|version| version.starts_with("19.")))
+            .find(|config| query(config, &["--version"]).is_some_and(|version| version.starts_with("19.")))
             .expect("llvm-config of LLVM 19 not found: install llvm-19-dev, or set LLVM_SYS_191_PREFIX");
-        let path = |what| PathBuf::from(query(config, what).expect("llvm-config answers"));
-        Self { tools: path("--bindir"), include: path("--includedir"), libraries: path("--libdir") }
+        let path = |what| PathBuf::from(query(config, &[what]).expect("llvm-config answers"));
+        Self {
+            config: config.clone(),
+            tools: path("--bindir"),
+            include: path("--includedir"),
+            libraries: path("--libdir"),
+        }
     }
 
-    /// Compiles the bridges to C++ and links clang's and LLVM's shared libraries.
+    /// Compiles the bridges to C++ and links clang and LLVM.
     pub fn build_bridges(&self) {
         let analyses = "src/llvm/analyses.h";
         self.build_bridge("gencl_clang", "src/clang/clang.cpp", &[]);
@@ -37,10 +82,31 @@ impl Llvm {
         self.build_bridge("gencl_widen", "src/llvm/widen.cpp", &[]);
         self.build_bridge("gencl_unroll", "src/llvm/unroll.cpp", &[analyses]);
         println!("cargo::rustc-link-search=native={}", out_dir().display());
-        println!("cargo::rustc-link-lib=dylib=stdc++");
         println!("cargo::rustc-link-search=native={}", self.libraries.display());
-        println!("cargo::rustc-link-lib=dylib=clang-cpp");
-        println!("cargo::rustc-link-lib=dylib=LLVM-19");
+        if cfg!(feature = "static") {
+            self.link_archives();
+        } else {
+            for library in ["stdc++", "clang-cpp", "LLVM-19"] {
+                println!("cargo::rustc-link-lib=dylib={library}");
+            }
+        }
+    }
+
+    /// Links clang, LLVM and what they need apart from the C library from archives, of which the linker takes what is
+    /// used. They stay outside of the crate's own archive, which would be a gigabyte.
+    fn link_archives(&self) {
+        let link = |archive: &str| println!("cargo::rustc-link-lib=static:-bundle={archive}");
+        CLANG.iter().copied().for_each(link);
+        self.build_bridge("gencl_stand_ins", "src/clang/stand_ins.cpp", &[]);
+        let arguments = [&["--link-static", "--libnames"], COMPONENTS].concat();
+        let names = query(&self.config, &arguments).expect("llvm-config knows the components");
+        // Without those of Polly, which has a stand-in.
+        let archives = names.split_whitespace().filter(|name| name.starts_with("libLLVM"));
+        archives.filter_map(|name| name.strip_prefix("lib")?.strip_suffix(".a")).for_each(link);
+        for library in ["z", "zstd", "stdc++"] {
+            println!("cargo::rustc-link-search=native={}", folder_of_archive(library).display());
+            link(library);
+        }
     }
 
     /// Compiles one file to a static library, unless it is up to date: clang's headers take minutes, and
@@ -107,12 +173,23 @@ impl Llvm {
     }
 }
 
+/// The folder in which the C++ compiler finds a library's archive.
+fn folder_of_archive(library: &str) -> PathBuf {
+    let name = format!("lib{library}.a");
+    let compiler = cc::Build::new().cpp(true).get_compiler();
+    let output = compiler.to_command().arg(format!("-print-file-name={name}")).output();
+    let output = output.unwrap_or_else(|e| panic!("{}: {e}", compiler.path().display()));
+    let path = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+    let folder = path.parent().filter(|folder| folder.is_absolute());
+    folder.unwrap_or_else(|| panic!("{name} was not found")).to_owned()
+}
+
 /// `OUT_DIR`.
 pub fn out_dir() -> PathBuf {
     std::env::var_os("OUT_DIR").expect("cargo sets it").into()
 }
 
-fn query(config: &Path, what: &str) -> Option<String> {
-    let output = Command::new(config).arg(what).output().ok()?;
+fn query(config: &Path, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(config).args(arguments).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

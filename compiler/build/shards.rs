@@ -66,7 +66,8 @@ impl Library<'_> {
     /// The text of a module with these functions.
     fn shard(&self, names: &[&str]) -> String {
         let own: BTreeSet<&str> = names.iter().copied().collect();
-        let mut text = self.common.clone();
+        // Otherwise the bitcode has the path of the text.
+        let mut text = format!("source_filename = \"library\"\n{}", self.common);
         let mut references = BTreeSet::new();
         for name in names {
             let function = &self.functions[name];

@@ -57,7 +57,8 @@ fn target(triple: &TargetTriple) -> Result<Target, String> {
     INITIALISED
         .get_or_init(|| {
             set_options();
-            Target::initialize_native(&InitializationConfig::default())
+            let config = InitializationConfig { disassembler: false, ..InitializationConfig::default() };
+            Target::initialize_native(&config)
         })
         .clone()?;
     Target::from_triple(triple).map_err(|e| e.to_string())
