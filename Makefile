@@ -37,7 +37,7 @@ test-dependencies:
 	@scripts/install-dependencies --tests
 
 build: dependencies
-	$(CARGO) build --release -p gencl -p gencl-compiler -p gencl-render-node -p gencl-profile
+	$(CARGO) build --release -p gencl -p gencl-compiler -p gencl-render-node -p gencl-profile -p gencl-cli
 
 $(RELEASE)/mandelbrot: examples/mandelbrot.c | dependencies
 	@mkdir -p $(@D)
@@ -108,6 +108,8 @@ install: build
 	ln -sf ../lib/gencl/gencl-sim '$(DESTDIR)$(PREFIX)/bin/gencl-sim'
 	install -m 755 $(RELEASE)/gencl-profile '$(DESTDIR)$(PREFIX)/lib/gencl/gencl-profile'
 	ln -sf ../lib/gencl/gencl-profile '$(DESTDIR)$(PREFIX)/bin/gencl-profile'
+	install -m 755 $(RELEASE)/gencl-stats '$(DESTDIR)$(PREFIX)/bin/gencl-stats'
+	install -m 755 $(RELEASE)/gencl '$(DESTDIR)$(PREFIX)/bin/gencl'
 	install -m 755 $(RELEASE)/gencl-objdump '$(DESTDIR)$(PREFIX)/bin/gencl-objdump'
 	echo '$(PREFIX)/lib/gencl/libgencl.so' > '$(DESTDIR)/etc/OpenCL/vendors/gencl.icd'
 
