@@ -15,7 +15,7 @@ mod fast_float;
 mod fast_move;
 pub mod fault;
 pub mod file;
-mod float;
+pub mod float;
 mod flow;
 pub mod functions;
 mod general;

@@ -130,6 +130,24 @@ impl Value {
         Value { ty, text: constant(ty, &[one]).into() }
     }
 
+    /// Integers of more than 64 bits by lane.
+    pub fn wide(ty: Ty, lanes: &[u128]) -> Value {
+        let all: Vec<String> = lanes.iter().map(|lane| (*lane as i128).to_string()).collect();
+        Value { ty, text: constant(ty, &all).into() }
+    }
+
+    /// Floats by lane, of the bits of their own type.
+    pub fn floats(ty: Ty, bits: impl Fn(u32) -> u64) -> Value {
+        let one = |lane| match ty.scalar {
+            Scalar::Half => format!("0xH{:04X}", bits(lane)),
+            // LLVM writes those of 32 bits as doubles.
+            Scalar::Float => format!("0x{:016X}", f64::from(f32::from_bits(bits(lane) as u32)).to_bits()),
+            _ => format!("0x{:016X}", bits(lane)),
+        };
+        let all: Vec<String> = (0..ty.lanes).map(one).collect();
+        Value { ty, text: constant(ty, &all).into() }
+    }
+
     /// Any bits: what is read of it does not matter.
     pub fn poison(ty: Ty) -> Value {
         Value { ty, text: "poison".into() }
@@ -167,7 +185,12 @@ pub struct Label(u32);
 impl Label {
     /// As an operand of a branch.
     pub fn text(self) -> String {
-        format!("label %b{}", self.0)
+        format!("label {}", self.operand())
+    }
+
+    /// As a `phi` names it.
+    pub fn operand(self) -> String {
+        format!("%b{}", self.0)
     }
 }
 
@@ -182,6 +205,8 @@ pub struct Function {
     declarations: std::collections::BTreeSet<String>,
     current: Option<Label>,
     terminated: bool,
+    /// Places in the body, ascending, with the text that is put there in the end.
+    holes: Vec<(usize, String)>,
 }
 
 impl Function {
@@ -199,6 +224,17 @@ impl Function {
         let _ = writeln!(self.body, "b{}:", label.0);
         self.current = Some(label);
         self.terminated = false;
+    }
+
+    /// A place here for text that is not known yet.
+    pub fn hole(&mut self) -> usize {
+        self.holes.push((self.body.len(), String::new()));
+        self.holes.len() - 1
+    }
+
+    /// Puts text where a place was kept for it.
+    pub fn fill(&mut self, hole: usize, text: String) {
+        self.holes[hole].1 = text;
     }
 
     /// The block that is being written.
@@ -326,7 +362,14 @@ impl Function {
 
     /// The function's text, and what it uses. Its first block contains the variables and goes on with `entry`.
     fn finish(self, header: &str, entry: Label) -> (String, std::collections::BTreeSet<String>) {
-        let (variables, body) = (self.variables, self.body);
+        let (variables, mut body) = (self.variables, String::with_capacity(self.body.len()));
+        let mut done = 0;
+        for (place, text) in &self.holes {
+            body.push_str(&self.body[done..*place]);
+            body.push_str(text);
+            done = *place;
+        }
+        body.push_str(&self.body[done..]);
         let text = format!("{header} {{\nstart:\n{variables}  br {}\n{body}}}\n\n", entry.text());
         (text, self.declarations)
     }
@@ -463,6 +506,14 @@ impl Function {
     /// The lanes of `a`, then those of `b`, in another order.
     pub fn shuffle(&mut self, a: &Value, b: Option<&Value>, order: &[u32]) -> Value {
         let ty = Ty { lanes: order.len() as u32, ..a.ty };
+        if a.ty.lanes == 1 {
+            let pair = Ty { lanes: 2, ..a.ty };
+            let mut both = self.insert(&Value::poison(pair), a, 0);
+            if let Some(b) = b {
+                both = self.insert(&both, b, 1);
+            }
+            return self.shuffle(&both, None, order);
+        }
         if order.len() == 1 {
             return self.element(a, order[0]);
         }

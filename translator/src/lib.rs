@@ -12,14 +12,18 @@ pub mod flow;
 pub mod hints;
 pub mod host;
 pub mod ir;
+pub mod lift;
 pub mod linear;
 pub mod liveness;
+pub mod lower;
 mod masks;
 pub mod message;
+pub mod middle;
 pub mod modes;
 pub mod native;
 pub mod order;
 mod own;
+pub mod passes;
 pub mod plan;
 mod predicates;
 pub mod segment;
@@ -66,6 +70,15 @@ pub enum Second {
     Always,
 }
 
+/// How a kernel comes to LLVM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Directly, by [`emit`].
+    Direct,
+    /// By the middle IR ([`middle`]), which is to replace the other.
+    Middle,
+}
+
 /// How a kernel is translated, which changes nothing of what it does.
 #[derive(Clone, Copy, Debug)]
 pub struct Choices {
@@ -77,6 +90,8 @@ pub struct Choices {
     pub second: Second,
     /// Reads from anywhere call functions, on hosts that gather element by element: two thirds of the IR.
     pub gathers_apart: bool,
+    /// Which way.
+    pub way: Way,
     /// After so many rounds of loops in which threads may wait for each other, at least 1, others have their turn.
     pub rounds: u32,
 }
@@ -89,6 +104,7 @@ impl Default for Choices {
             effort: host::Effort::Full,
             second: Second::WhereItPays,
             gathers_apart: false,
+            way: Way::Direct,
             rounds: 64,
         }
     }
@@ -117,6 +133,8 @@ pub struct Written {
     pub ir: String,
     /// The translation but for its object.
     pub translation: Translation,
+    /// What a thread executes, where it came by the middle IR.
+    pub middle: Option<middle::function::Function>,
 }
 
 /// The LLVM IR of a kernel.
@@ -142,6 +160,11 @@ pub fn to_ir(request: &Request, choices: &Choices) -> Result<Written, Refused> {
     if variant.strict {
         let bytes = 32 + variant.cross_thread as usize + variant.per_thread.len() * 16;
         plan.doubts = Doubts::new(plan.ops, &flow, grf_mask(0, bytes));
+    }
+    if choices.way == Way::Middle {
+        let mut lifted = lift::lift(&plan, &flow, choices.rounds);
+        lifted.function = passes::all(&lifted.function);
+        return Ok(lower::lower(&plan, lifted));
     }
     let written = emit::emit(&plan, &flow, choices)?;
     if written.ir.len() <= MUCH_IR || choices.gathers_apart || choices.host.vectors.masked {

@@ -22,7 +22,7 @@ pub struct Atomic {
 }
 
 /// An atomic operation (Volume 2d, `MDC_AOP`, `MDC_FOP`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the manual's names")]
 pub enum AtomicOperation {
     And,

@@ -58,7 +58,7 @@ const FRAME: &str = "align 4, !tbaa !2";
 const FILE: &str = "align 1, !tbaa !4";
 
 /// What the marks mean: kinds of memory of which none overlaps another; how likely a branch is.
-const METADATA: &str = r#"
+pub(crate) const METADATA: &str = r#"
 attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }
 attributes #1 = { alwaysinline nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }
 attributes #2 = { cold nounwind }
@@ -260,7 +260,7 @@ impl Emitter<'_> {
         let saved = if self.stops { self.kept_bytes() as u32 } else { 0 };
         let translation =
             Translation { object: Vec::new(), windows: self.windows, saved, yields: self.stops, interpreted };
-        Written { ir: module.finish(METADATA), translation }
+        Written { ir: module.finish(METADATA), translation, middle: None }
     }
 
     /// The segments, if a second function for them pays.

@@ -1,0 +1,137 @@
+//! Masks are integers with a bit for each lane, and where lanes meet vectors of bits.
+
+use super::{Lowering, llvm};
+use crate::ir::{BIT, I32, Ty, Value as LlvmValue};
+use crate::middle::function::{Constant, Value};
+use crate::middle::types::{Scalar, Type};
+
+/// A constant.
+pub fn constant(ty: Type, constant: &Constant) -> LlvmValue {
+    match ty.scalar {
+        Scalar::Mask => {
+            let bits = (0..ty.lanes.into()).fold(0, |bits, lane| bits | (constant.lane(lane) as u64) << lane);
+            LlvmValue::int(Ty::int(ty.lanes.into(), 1), bits)
+        }
+        Scalar::Int(128) => match constant {
+            Constant::All(value) => LlvmValue::signed(llvm(ty), *value as i128),
+            Constant::Each(lanes) => LlvmValue::wide(llvm(ty), lanes),
+        },
+        Scalar::Int(_) => LlvmValue::ints(llvm(ty), |lane| constant.lane(lane as usize) as u64),
+        _ => LlvmValue::floats(llvm(ty), |lane| constant.lane(lane as usize) as u64),
+    }
+}
+
+impl Lowering<'_> {
+    /// A mask as a vector.
+    pub fn vector(&mut self, mask: Value) -> LlvmValue {
+        let bits = self.value(mask);
+        self.f.mask(&bits)
+    }
+
+    /// A bit of a mask.
+    pub fn lane_of_mask(&mut self, bits: &LlvmValue, lane: u32) -> LlvmValue {
+        if bits.ty == BIT {
+            return bits.clone();
+        }
+        let moved = self.f.binary("lshr", bits, &LlvmValue::int(bits.ty, lane.into()));
+        self.f.convert("trunc", &moved, BIT)
+    }
+
+    /// A mask as 32 bits.
+    pub fn dword_of_mask(&mut self, mask: Value) -> LlvmValue {
+        let bits = self.value(mask);
+        self.f.convert("zext", &bits, I32)
+    }
+
+    /// Lanes of masks. Those that follow each other are bits that do.
+    pub fn shuffled_mask(&mut self, order: &[u16], operands: &[Value]) -> LlvmValue {
+        let lanes = self.function.ty(operands[0]).lanes;
+        let runs = runs(order, lanes);
+        if runs.len() > 4 {
+            let (a, b) = self.shuffle_operands(operands);
+            let lanes = self.f.shuffle(&a, b.as_ref(), &widened(order, lanes, &a));
+            return self.f.mask_bits(&lanes);
+        }
+        let ty = Ty::int(order.len() as u32, 1);
+        let mut all = LlvmValue::int(ty, 0);
+        for run in runs {
+            let bits = self.value(operands[run.operand]);
+            // What is moved has to have room for all of them.
+            let wide = if bits.ty.scalar.bits() > ty.scalar.bits() { bits.ty } else { ty };
+            let bits = self.f.convert("zext", &bits, wide);
+            let down = self.f.binary("lshr", &bits, &LlvmValue::int(wide, run.from.into()));
+            let own = self.f.convert("trunc", &down, ty);
+            let own = match order.len() - usize::from(run.count) {
+                0 => own,
+                unused => {
+                    let kept = LlvmValue::int(ty, u64::MAX >> (64 - order.len() + unused));
+                    self.f.binary("and", &own, &kept)
+                }
+            };
+            let up = self.f.binary("shl", &own, &LlvmValue::int(ty, run.to.into()));
+            all = self.f.binary("or", &all, &up);
+        }
+        all
+    }
+
+    /// Both operands of a shuffle with as many lanes, as LLVM has it.
+    pub fn shuffle_operands(&mut self, operands: &[Value]) -> (LlvmValue, Option<LlvmValue>) {
+        let mut all: Vec<LlvmValue> = operands
+            .iter()
+            .map(|operand| match self.function.ty(*operand).scalar {
+                Scalar::Mask => self.vector(*operand),
+                _ => self.value(*operand),
+            })
+            .collect();
+        let most = all.iter().map(|value| value.ty.lanes).max().unwrap_or(1);
+        if all.len() > 1 {
+            for value in &mut all {
+                *value = self.extended(value, most);
+            }
+        }
+        let second = if all.len() > 1 { all.pop() } else { None };
+        let Some(first) = all.pop() else { unreachable!("a shuffle of nothing") };
+        (first, second)
+    }
+
+    /// A vector with more lanes, of which the others are anything.
+    fn extended(&mut self, value: &LlvmValue, lanes: u32) -> LlvmValue {
+        if value.ty.lanes == lanes {
+            return value.clone();
+        }
+        if value.ty.lanes == 1 {
+            let ty = Ty { lanes, ..value.ty };
+            return self.f.insert(&LlvmValue::poison(ty), value, 0);
+        }
+        let last = value.ty.lanes;
+        let order: Vec<u32> = (0..lanes).map(|lane| if lane < last { lane } else { last }).collect();
+        // Lanes of the second operand, which is poison.
+        self.f.shuffle(value, None, &order)
+    }
+}
+
+/// The order of a shuffle whose operands have been extended.
+pub fn widened(order: &[u16], first: u16, extended: &LlvmValue) -> Vec<u32> {
+    let more = extended.ty.lanes - u32::from(first);
+    order.iter().map(|at| u32::from(*at) + if *at >= first { more } else { 0 }).collect()
+}
+
+/// Lanes that follow each other in an operand and in the result.
+struct Run {
+    operand: usize,
+    from: u16,
+    to: u16,
+    count: u16,
+}
+
+fn runs(order: &[u16], first: u16) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (to, at) in order.iter().enumerate() {
+        let (operand, from) = if *at < first { (0, *at) } else { (1, at - first) };
+        match runs.last_mut() {
+            Some(run) if run.operand == operand && run.from + run.count == from => run.count += 1,
+            _ => runs.push(Run { operand, from, to: to as u16, count: 1 }),
+        }
+    }
+    runs
+}

@@ -1,0 +1,419 @@
+//! From the middle IR to LLVM IR.
+//!
+//! One function executes a thread; one around it finds what is the same for all threads of a work-group, and where threads never stop, is the loop over them.
+
+mod atomic;
+mod calls;
+mod entry;
+mod masks;
+mod memory;
+mod pure;
+
+use std::collections::BTreeMap;
+
+use fixedbitset::FixedBitSet;
+use gencl_eu::abi::{FAULT, Frame, GROUP, THREAD, Translation, YIELD};
+use rustc_hash::FxHashMap;
+
+use crate::Written;
+use crate::ir::{
+    Function as Text, I32, I64, Label, Module, POINTER, Scalar as LlvmScalar, Ty, Value as LlvmValue,
+};
+use crate::lift::Lifted;
+use crate::middle::function::{Block, Definition, End, Function, Instruction, Target, Value};
+use crate::middle::op::{Addressing, Op};
+use crate::middle::types::{Scalar, Type};
+use crate::middle::verify::Dominators;
+use crate::plan::Plan;
+
+/// How accesses to the frame, which nobody changes meanwhile, are marked.
+const CONSTANT: &str = "align 4, !tbaa !2, !invariant.load !5";
+/// How accesses to windows and to what else changes in the frame are marked.
+const FRAME: &str = "align 4, !tbaa !2";
+/// How accesses to register files are marked.
+const FILE: &str = "align 1, !tbaa !4";
+
+/// What a function is told that executes a thread.
+const ARGUMENTS: &str = "ptr noalias nonnull %frame, i32 %thread, i32 %resume";
+
+/// The function of one thread.
+const ONE_THREAD: &str = "one_thread";
+
+/// A function that is being lowered.
+struct Lowering<'a> {
+    plan: &'a Plan<'a>,
+    function: &'a Function,
+    module: Module,
+    /// The function that is written now.
+    f: Text,
+    frame: LlvmValue,
+    thread: LlvmValue,
+    file: LlvmValue,
+    values: FxHashMap<Value, LlvmValue>,
+    /// Values that are wanted elsewhere than where something rare is done.
+    wanted: FixedBitSet,
+    labels: Vec<Label>,
+    /// Where the text of each block's parameters goes, and where each block ends.
+    holes: BTreeMap<Block, usize>,
+    exits: BTreeMap<Block, Label>,
+    /// Returns [`FAULT`].
+    fault: Label,
+    windows: u32,
+    scratch_window: Option<u32>,
+    stops: bool,
+}
+
+/// LLVM IR of what was lifted of a kernel.
+pub fn lower(plan: &Plan<'_>, lifted: Lifted) -> Written {
+    let function = &lifted.function;
+    let stops = !function.resumed.is_empty();
+    let mut lowering = Lowering {
+        plan,
+        function,
+        module: Module::default(),
+        f: Text::default(),
+        frame: LlvmValue::named(POINTER, "%frame"),
+        thread: LlvmValue::named(I32, "%thread"),
+        file: LlvmValue::named(POINTER, "%frame"),
+        values: FxHashMap::default(),
+        wanted: wanted(function),
+        labels: Vec::new(),
+        holes: BTreeMap::new(),
+        exits: BTreeMap::new(),
+        fault: Label::default(),
+        windows: windows(function),
+        scratch_window: None,
+        stops,
+    };
+    lowering.one_thread();
+    let header = match stops {
+        true => format!("define i32 @{THREAD}({ARGUMENTS}) #0"),
+        false => format!("define i32 @{GROUP}(ptr noalias nonnull %frame) #0"),
+    };
+    lowering.around(&header);
+    lowering.rare_calls();
+    let translation = Translation {
+        object: Vec::new(),
+        windows: lowering.windows,
+        saved: lowering.saved() as u32,
+        yields: stops,
+        interpreted: lifted.interpreted,
+    };
+    let ir = lowering.module.finish(crate::emit::METADATA);
+    Written { ir, translation, middle: Some(lifted.function) }
+}
+
+/// The windows that accesses have in common.
+fn windows(function: &Function) -> u32 {
+    let window = |op: &Op| match op {
+        Op::Load(access) | Op::Store(access) => access.window,
+        _ => None,
+    };
+    function
+        .instructions
+        .iter()
+        .filter_map(|data| window(&data.op))
+        .max()
+        .map_or(0, |last| u32::from(last) + 1)
+}
+
+/// The values that are used elsewhere than in rare calls.
+fn wanted(function: &Function) -> FixedBitSet {
+    let mut wanted = FixedBitSet::with_capacity(function.values.len());
+    let mut open = Vec::new();
+    for block in function.block_numbers() {
+        let data = function.block(block);
+        for instruction in &data.instructions {
+            let own = function.instruction(*instruction);
+            if !own.op.is_pure() {
+                open.extend(
+                    own.operands
+                        .iter()
+                        .enumerate()
+                        .filter(|(n, _)| !is_rare(&own.op, *n))
+                        .map(|(_, value)| *value),
+                );
+            }
+        }
+        if let End::Branch { condition, .. } = data.end {
+            open.push(condition);
+        }
+        data.end.targets().for_each(|target| open.extend(&target.arguments));
+    }
+    while let Some(value) = open.pop() {
+        if wanted.put(value.0 as usize) {
+            continue;
+        }
+        if let Definition::Result(instruction, _) = function.values[value.0 as usize].definition {
+            let own = function.instruction(instruction);
+            if own.op.is_pure() {
+                open.extend(&own.operands);
+            }
+        }
+    }
+    wanted
+}
+
+/// Whether an operand is used by rare calls only.
+fn is_rare(op: &Op, number: usize) -> bool {
+    match op {
+        Op::Load(access) | Op::Store(access) => {
+            access.addressing != Addressing::Varying && (number == 1 || access.is_guarded && number == 3)
+        }
+        Op::LoadBlock(..) | Op::StoreBlock(..) => number == 0,
+        _ => false,
+    }
+}
+
+/// The LLVM type; of masks that of a vector of bits.
+fn llvm(ty: Type) -> Ty {
+    let scalar = match ty.scalar {
+        Scalar::Mask => LlvmScalar::Int(1),
+        Scalar::Int(bits) => LlvmScalar::Int(bits.into()),
+        Scalar::Half => LlvmScalar::Half,
+        Scalar::Float => LlvmScalar::Float,
+        Scalar::Double => LlvmScalar::Double,
+    };
+    Ty { scalar, lanes: ty.lanes.into() }
+}
+
+impl Lowering<'_> {
+    /// Writes the function of one thread.
+    fn one_thread(&mut self) {
+        let dominators = Dominators::new(self.function);
+        self.labels = self.function.block_numbers().map(|_| self.f.label()).collect();
+        self.fault = self.f.label();
+        let entry = self.f.label();
+        self.f.begin(entry);
+        self.dispatch();
+        let order: Vec<Block> = dominators.order().collect();
+        for block in &order {
+            self.block(*block);
+        }
+        self.f.begin(self.fault);
+        self.f.ret(&LlvmValue::int(I32, u64::from(FAULT)));
+        for block in order {
+            self.fill_parameters(block, &dominators);
+        }
+        let header = format!(
+            "define internal i32 @{ONE_THREAD}({ARGUMENTS}, ptr noalias nonnull {}) #1",
+            entry::KNOWN
+        );
+        self.module.add(std::mem::take(&mut self.f), &header, entry);
+    }
+
+    fn block(&mut self, block: Block) {
+        self.f.begin(self.labels[block.0 as usize]);
+        let data = self.function.block(block);
+        if self.function.resumed.contains(&block) {
+            self.restore(block);
+        } else {
+            self.holes.insert(block, self.f.hole());
+            for parameter in &data.parameters {
+                let ty = self.function.ty(*parameter);
+                let name = format!("%p{}", parameter.0);
+                let own = if ty.scalar == Scalar::Mask { Ty::int(ty.lanes.into(), 1) } else { llvm(ty) };
+                self.values.insert(*parameter, LlvmValue::named(own, &name));
+            }
+        }
+        for instruction in &data.instructions {
+            self.instruction(*instruction);
+        }
+        self.exits.insert(block, self.f.current());
+        self.end(block);
+    }
+
+    fn end(&mut self, block: Block) {
+        match &self.function.block(block).end {
+            End::Jump(target) => self.f.jump(self.label(target)),
+            End::Branch { condition, yes, no } => {
+                let condition = self.value(*condition);
+                let (yes, no) = (self.label(yes), self.label(no));
+                match (yes == self.fault, no == self.fault) {
+                    (true, _) => {
+                        let ones = LlvmValue::int(condition.ty, 1);
+                        let holds = self.f.binary("xor", &condition, &ones);
+                        self.f.branch_likely(&holds, no, yes);
+                    }
+                    (_, true) => self.f.branch_likely(&condition, yes, no),
+                    _ => self.f.branch(&condition, yes, no),
+                }
+            }
+            End::Return => self.f.ret(&LlvmValue::int(I32, 0)),
+            End::Fault => self.f.jump(self.fault),
+            End::Suspend { resume, yields } => {
+                self.save(resume);
+                let number = self.function.resumed.iter().position(|block| *block == resume.block);
+                let number = number.map_or(0, |number| number as u64 + 1);
+                self.f.ret(&LlvmValue::int(I32, number | if *yields { u64::from(YIELD) } else { 0 }));
+            }
+        }
+    }
+
+    fn label(&self, target: &Target) -> Label {
+        let is_fault = |block: Block| {
+            let data = self.function.block(block);
+            data.end == End::Fault && data.instructions.is_empty()
+        };
+        if is_fault(target.block) { self.fault } else { self.labels[target.block.0 as usize] }
+    }
+
+    /// Writes the parameters of a block as `phi`s.
+    fn fill_parameters(&mut self, block: Block, dominators: &Dominators) {
+        let Some(hole) = self.holes.get(&block).copied() else { return };
+        let parameters = self.function.block(block).parameters.clone();
+        let before: Vec<Block> = self.function.predecessors()[block.0 as usize]
+            .iter()
+            .copied()
+            .filter(|from| dominators.is_reached(*from))
+            .collect();
+        let mut text = String::new();
+        for (number, parameter) in parameters.iter().enumerate() {
+            let name = self.values[parameter].clone();
+            let mut pairs = Vec::new();
+            for from in &before {
+                let targets = self.function.block(*from).end.targets().filter(|target| target.block == block);
+                let label = self.exits[from];
+                for target in targets {
+                    let argument = self.value(target.arguments[number]);
+                    pairs.push(format!("[ {}, {} ]", argument.name(), label.operand()));
+                }
+            }
+            text.push_str(&format!("  {} = phi {} {}\n", name.name(), name.ty.text(), pairs.join(", ")));
+        }
+        self.f.fill(hole, text);
+    }
+
+    /// A value. Of masks the bits.
+    fn value(&mut self, value: Value) -> LlvmValue {
+        if let Some(constant) = self.function.as_constant(value) {
+            return masks::constant(self.function.ty(value), constant);
+        }
+        match self.values.get(&value) {
+            Some(own) => own.clone(),
+            None => self.computed_here(value),
+        }
+    }
+
+    /// A pure value that has not been wanted where it is computed first.
+    fn computed_here(&mut self, value: Value) -> LlvmValue {
+        let Definition::Result(instruction, 0) = self.function.values[value.0 as usize].definition else {
+            unreachable!("a parameter of a block that nothing goes to")
+        };
+        let data = self.function.instruction(instruction);
+        self.pure(&data.op, &data.operands, self.function.ty(value))
+    }
+
+    fn instruction(&mut self, instruction: Instruction) {
+        let data = self.function.instruction(instruction);
+        if data.op.is_pure() {
+            let result = data.results[0];
+            if self.wanted.contains(result.0 as usize) {
+                let value = self.pure(&data.op, &data.operands, self.function.ty(result));
+                self.values.insert(result, value);
+            }
+            return;
+        }
+        let found = self.effect(instruction);
+        self.values.extend(data.results.iter().copied().zip(found));
+    }
+
+    /// An instruction that does more than compute its results.
+    fn effect(&mut self, instruction: Instruction) -> Vec<LlvmValue> {
+        let data = self.function.instruction(instruction);
+        let operands = &data.operands;
+        match &data.op {
+            Op::Load(access) => self.load(instruction, access),
+            Op::Store(access) => {
+                self.store(instruction, access);
+                Vec::new()
+            }
+            Op::Inside(inside) => vec![self.is_inside(inside, operands[0])],
+            Op::LoadBlock(space, alignment) => self.block_access(instruction, *space, *alignment, false),
+            Op::StoreBlock(space, alignment) => self.block_access(instruction, *space, *alignment, true),
+            Op::Atomic(operation, space, size) => self.atomic(instruction, *operation, *space, *size),
+            Op::Image(registers) => self.image(instruction, registers),
+            Op::Interpret(registers) => self.interpret(instruction, registers),
+            Op::Unwritten(registers) => {
+                self.unwritten(instruction, registers);
+                Vec::new()
+            }
+            Op::MemoryFence => {
+                self.f.line("fence seq_cst");
+                Vec::new()
+            }
+            Op::Arrive => {
+                self.arrive();
+                Vec::new()
+            }
+            Op::Get(place) => {
+                let at = self.f.at(&self.file.clone(), (*place).into());
+                let ty = llvm(self.function.ty(data.results[0]));
+                vec![self.f.load(ty, &at, FILE)]
+            }
+            Op::Put(place) => {
+                let value = self.value(operands[0]);
+                let at = self.f.at(&self.file.clone(), (*place).into());
+                self.f.store(&value, &at, FILE);
+                Vec::new()
+            }
+            Op::Gather => {
+                let (offsets, ty) = (self.value(operands[0]), llvm(self.function.ty(data.results[0])));
+                let file = self.file.clone();
+                vec![self.each_lane_loaded(&file, &offsets, ty, FILE)]
+            }
+            Op::Scatter => {
+                self.scatter_in_file(operands);
+                Vec::new()
+            }
+            Op::Cancelled => vec![self.cancelled()],
+            _ => unreachable!("{} is pure", data.op),
+        }
+    }
+
+    /// Writes elements in the register file, one after the other, for the lanes of a mask.
+    fn scatter_in_file(&mut self, operands: &[Value]) {
+        let (mask, offsets, data) =
+            (self.value(operands[0]), self.value(operands[1]), self.value(operands[2]));
+        for lane in 0..data.ty.lanes {
+            let bit = self.lane_of_mask(&mask, lane);
+            let offset = self.f.element(&offsets, lane);
+            let offset = self.f.resize(&offset, 64, false);
+            let place = self.f.offset(&self.file.clone(), &offset);
+            let own = self.f.element(&data, lane);
+            let old = self.f.load(own.ty, &place, FILE);
+            let new = self.f.select(&bit, &own, &old);
+            self.f.store(&new, &place, FILE);
+        }
+    }
+
+    /// A field of the frame that does not change while the thread runs.
+    fn constant(&mut self, ty: Ty, offset: usize) -> LlvmValue {
+        let at = self.f.at(&self.frame.clone(), offset);
+        self.f.load(ty, &at, CONSTANT)
+    }
+
+    /// The thread's own element of an array.
+    fn element_at(&mut self, array: &LlvmValue, size: usize) -> LlvmValue {
+        let wide = self.f.convert("zext", &self.thread.clone(), I64);
+        let bytes = self.f.binary("mul", &wide, &LlvmValue::int(I64, size as u64));
+        self.f.offset(array, &bytes)
+    }
+
+    /// One more thread has come to the barrier.
+    fn arrive(&mut self) {
+        let at = self.f.at(&self.frame.clone(), std::mem::offset_of!(Frame, arrived));
+        let count = self.f.load(I32, &at, FRAME);
+        let count = self.f.binary("add", &count, &LlvmValue::int(I32, 1));
+        self.f.store(&count, &at, FRAME);
+    }
+
+    /// Whether the launch has been cancelled.
+    fn cancelled(&mut self) -> LlvmValue {
+        let flag = self.constant(POINTER, std::mem::offset_of!(Frame, cancel));
+        // "acquire": what other threads of the host write is seen on the next round.
+        let byte = Ty::int(8, 1);
+        let cancelled = self.f.value(byte, &format!("load atomic i8, {} acquire, align 1", flag.typed()));
+        self.f.compare("icmp ne", &cancelled, &LlvmValue::int(byte, 0))
+    }
+}

@@ -1,0 +1,283 @@
+//! Functions in SSA form: blocks with parameters, instructions with results.
+
+use rustc_hash::FxHashMap;
+
+use super::op::Op;
+use super::types::Type;
+
+/// A value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Value(pub u32);
+
+/// A block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Block(pub u32);
+
+/// An instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Instruction(pub u32);
+
+/// The lanes of a constant, as bits.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Constant {
+    /// The same in all lanes.
+    All(u128),
+    /// Not all are the same.
+    Each(Box<[u128]>),
+}
+
+impl Constant {
+    /// Of a lane.
+    pub fn lane(&self, lane: usize) -> u128 {
+        match self {
+            Constant::All(bits) => *bits,
+            Constant::Each(lanes) => lanes[lane],
+        }
+    }
+
+    /// All lanes.
+    pub fn lanes(&self, count: usize) -> Vec<u128> {
+        (0..count).map(|lane| self.lane(lane)).collect()
+    }
+}
+
+/// Where a value is from.
+#[derive(Clone, Debug)]
+pub enum Definition {
+    /// A constant: the same in all blocks.
+    Constant(Constant),
+    /// A parameter of a block.
+    Parameter(Block),
+    /// A result of an instruction, of several that of a number.
+    Result(Instruction, u8),
+}
+
+/// What is known of a value.
+#[derive(Clone, Debug)]
+pub struct ValueData {
+    /// Its type.
+    pub ty: Type,
+    /// Where it is from.
+    pub definition: Definition,
+}
+
+/// An operation with its operands and results.
+#[derive(Clone, Debug)]
+pub struct InstructionData {
+    /// Which.
+    pub op: Op,
+    /// What it is applied to.
+    pub operands: Vec<Value>,
+    /// What it gives.
+    pub results: Vec<Value>,
+    /// The index of the Gen instruction that it is from.
+    pub origin: u32,
+}
+
+/// Where control goes, with the values that the block's parameters get.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The block.
+    pub block: Block,
+    /// A value for each of its parameters.
+    pub arguments: Vec<Value>,
+}
+
+/// How a block ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It goes on in a block.
+    Jump(Target),
+    /// By a mask of one lane.
+    Branch {
+        /// The mask.
+        condition: Value,
+        /// Where it holds.
+        yes: Target,
+        /// Where it does not.
+        no: Target,
+    },
+    /// The thread ends.
+    Return,
+    /// The thread has a fault.
+    Fault,
+    /// The thread stops, and goes on in a block that takes nothing but its parameters.
+    Suspend {
+        /// Where it goes on.
+        resume: Target,
+        /// It waits for nothing: others have their turn.
+        yields: bool,
+    },
+}
+
+impl End {
+    /// Where control may go.
+    pub fn targets(&self) -> impl Iterator<Item = &Target> {
+        let (a, b) = match self {
+            End::Jump(target) | End::Suspend { resume: target, .. } => (Some(target), None),
+            End::Branch { yes, no, .. } => (Some(yes), Some(no)),
+            End::Return | End::Fault => (None, None),
+        };
+        a.into_iter().chain(b)
+    }
+
+    /// The same, to be changed.
+    pub fn targets_mut(&mut self) -> impl Iterator<Item = &mut Target> {
+        let (a, b) = match self {
+            End::Jump(target) | End::Suspend { resume: target, .. } => (Some(target), None),
+            End::Branch { yes, no, .. } => (Some(yes), Some(no)),
+            End::Return | End::Fault => (None, None),
+        };
+        a.into_iter().chain(b)
+    }
+}
+
+/// A basic block.
+#[derive(Clone, Debug)]
+pub struct BlockData {
+    /// What comes in.
+    pub parameters: Vec<Value>,
+    /// In their order.
+    pub instructions: Vec<Instruction>,
+    /// How it ends.
+    pub end: End,
+}
+
+/// A function: what one thread executes. It begins in block 0.
+#[derive(Clone, Debug, Default)]
+pub struct Function {
+    /// All values.
+    pub values: Vec<ValueData>,
+    /// All instructions, those among them that no block has any more.
+    pub instructions: Vec<InstructionData>,
+    /// All blocks.
+    pub blocks: Vec<BlockData>,
+    /// The blocks where threads go on that have stopped.
+    pub resumed: Vec<Block>,
+    constants: FxHashMap<(Type, Constant), Value>,
+}
+
+impl Function {
+    /// A new block, which ends the thread with a fault until it has another end.
+    pub fn add_block(&mut self) -> Block {
+        self.blocks.push(BlockData { parameters: Vec::new(), instructions: Vec::new(), end: End::Fault });
+        Block(self.blocks.len() as u32 - 1)
+    }
+
+    /// A new parameter of a block.
+    pub fn add_parameter(&mut self, block: Block, ty: Type) -> Value {
+        let value = self.add_value(ty, Definition::Parameter(block));
+        self.block_mut(block).parameters.push(value);
+        value
+    }
+
+    /// A new instruction at the end of a block.
+    pub fn add_instruction(
+        &mut self,
+        block: Block,
+        op: Op,
+        operands: &[Value],
+        results: &[Type],
+        origin: u32,
+    ) -> Instruction {
+        let instruction = Instruction(self.instructions.len() as u32);
+        let results = results.iter().enumerate();
+        let results =
+            results.map(|(n, ty)| self.add_value(*ty, Definition::Result(instruction, n as u8))).collect();
+        self.instructions.push(InstructionData { op, operands: operands.to_vec(), results, origin });
+        self.block_mut(block).instructions.push(instruction);
+        instruction
+    }
+
+    fn add_value(&mut self, ty: Type, definition: Definition) -> Value {
+        self.values.push(ValueData { ty, definition });
+        Value(self.values.len() as u32 - 1)
+    }
+
+    /// A constant.
+    pub fn constant(&mut self, ty: Type, constant: Constant) -> Value {
+        let bits = ty.scalar.bits();
+        let cut = |value: u128| if bits == 128 { value } else { value & ((1 << bits) - 1) };
+        let constant = match constant {
+            Constant::All(value) => Constant::All(cut(value)),
+            Constant::Each(lanes) if lanes.iter().all(|lane| cut(*lane) == cut(lanes[0])) => {
+                Constant::All(cut(lanes[0]))
+            }
+            Constant::Each(lanes) => Constant::Each(lanes.iter().map(|lane| cut(*lane)).collect()),
+        };
+        let key = (ty, constant);
+        if let Some(value) = self.constants.get(&key) {
+            return *value;
+        }
+        let value = self.add_value(ty, Definition::Constant(key.1.clone()));
+        self.constants.insert(key, value);
+        value
+    }
+
+    /// The type of a value.
+    pub fn ty(&self, value: Value) -> Type {
+        self.values[value.0 as usize].ty
+    }
+
+    /// What a value is, if it is a constant.
+    pub fn as_constant(&self, value: Value) -> Option<&Constant> {
+        match &self.values[value.0 as usize].definition {
+            Definition::Constant(constant) => Some(constant),
+            _ => None,
+        }
+    }
+
+    /// The operation and operands of which a value is the only result.
+    pub fn source(&self, value: Value) -> Option<(&Op, &[Value])> {
+        match &self.values[value.0 as usize].definition {
+            Definition::Result(instruction, 0) => {
+                let data = self.instruction(*instruction);
+                (data.results.len() == 1).then_some((&data.op, &data.operands[..]))
+            }
+            _ => None,
+        }
+    }
+
+    /// A block.
+    pub fn block(&self, block: Block) -> &BlockData {
+        &self.blocks[block.0 as usize]
+    }
+
+    /// A block, to be changed.
+    pub fn block_mut(&mut self, block: Block) -> &mut BlockData {
+        &mut self.blocks[block.0 as usize]
+    }
+
+    /// An instruction.
+    pub fn instruction(&self, instruction: Instruction) -> &InstructionData {
+        &self.instructions[instruction.0 as usize]
+    }
+
+    /// All blocks by number.
+    pub fn block_numbers(&self) -> impl Iterator<Item = Block> + use<> {
+        (0..self.blocks.len() as u32).map(Block)
+    }
+
+    /// The block that each instruction is in.
+    pub fn homes(&self) -> Vec<Option<Block>> {
+        let mut homes = vec![None; self.instructions.len()];
+        for block in self.block_numbers() {
+            self.block(block).instructions.iter().for_each(|own| homes[own.0 as usize] = Some(block));
+        }
+        homes
+    }
+
+    /// Where each block may be come to from. A thread that goes on does so from nowhere.
+    pub fn predecessors(&self) -> Vec<Vec<Block>> {
+        let mut all = vec![Vec::new(); self.blocks.len()];
+        for block in self.block_numbers() {
+            if let End::Suspend { .. } = self.block(block).end {
+                continue;
+            }
+            for target in self.block(block).end.targets() {
+                all[target.block.0 as usize].push(block);
+            }
+        }
+        all
+    }
+}

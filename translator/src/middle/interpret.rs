@@ -1,0 +1,257 @@
+//! Executes functions: what their text means. Passes and lowering are compared with it.
+
+use rustc_hash::FxHashMap;
+
+use super::evaluate;
+use super::function::{Block, End, Function, Instruction, Target, Value};
+use super::op::{Access, Input, LOCAL_OFFSET, Op, Registers, Space};
+use super::types::{Scalar, Type};
+use gencl_eu::message::AtomicOperation;
+
+/// The lanes of a value, as bits.
+pub type Lanes = Vec<u128>;
+
+/// What a thread is executed in.
+pub trait Environment {
+    /// Bytes of what the thread begins with.
+    fn input(&mut self, input: Input, bytes: usize) -> Vec<u8>;
+    /// Reads so many bytes, if all of them are memory.
+    fn read(&mut self, space: Space, address: u64, bytes: usize) -> Option<Vec<u8>>;
+    /// Writes bytes, if all of them are memory.
+    fn write(&mut self, space: Space, address: u64, bytes: &[u8]) -> Option<()>;
+    /// Performs an atomic operation on a value, if that is memory; what was there before, or for [`AtomicOperation::PreDecrement`] is afterwards.
+    fn atomic(
+        &mut self,
+        operation: AtomicOperation,
+        space: Space,
+        address: u64,
+        bytes: usize,
+        sources: &[u128],
+    ) -> Option<u128>;
+    /// Performs what neither of them describes: an instruction with its operands; its results.
+    fn perform(
+        &mut self,
+        op: &Op,
+        operands: &[Lanes],
+        registers: &Registers,
+        origin: u32,
+    ) -> Option<Vec<Vec<u8>>>;
+    /// The register file.
+    fn file(&mut self) -> &mut [u8];
+    /// Whether the launch is cancelled.
+    fn is_cancelled(&mut self) -> bool;
+    /// The thread has sent its barrier message.
+    fn arrive(&mut self);
+}
+
+/// Why a thread has come to its end, or stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It has ended.
+    Ended,
+    /// It has a fault.
+    Fault,
+    /// It goes on in a block, with these parameters.
+    Stopped {
+        /// Which.
+        block: Block,
+        /// The values of its parameters.
+        parameters: Vec<Lanes>,
+        /// It waits for nothing.
+        yields: bool,
+    },
+}
+
+/// Executes a thread from a block on.
+pub fn run(
+    function: &Function,
+    environment: &mut impl Environment,
+    block: Block,
+    parameters: &[Lanes],
+) -> Outcome {
+    let mut thread = Thread { function, environment, values: FxHashMap::default() };
+    thread.enter(block, parameters.to_vec());
+    let mut block = block;
+    loop {
+        for instruction in &function.block(block).instructions {
+            if thread.step(*instruction).is_none() {
+                return Outcome::Fault;
+            }
+        }
+        let target = match &function.block(block).end {
+            End::Return => return Outcome::Ended,
+            End::Fault => return Outcome::Fault,
+            End::Suspend { resume, yields } => {
+                let parameters = thread.arguments(resume);
+                return Outcome::Stopped { block: resume.block, parameters, yields: *yields };
+            }
+            End::Jump(target) => target,
+            End::Branch { condition, yes, no } => {
+                if thread.lanes(*condition)[0] != 0 {
+                    yes
+                } else {
+                    no
+                }
+            }
+        };
+        let arguments = thread.arguments(target);
+        block = target.block;
+        thread.enter(block, arguments);
+    }
+}
+
+struct Thread<'a, E> {
+    function: &'a Function,
+    environment: &'a mut E,
+    values: FxHashMap<Value, Lanes>,
+}
+
+fn bytes_of(lanes: &[u128], ty: Type) -> Vec<u8> {
+    let bytes = ty.scalar.bits() as usize / 8;
+    lanes.iter().flat_map(|lane| lane.to_le_bytes()[..bytes].to_vec()).collect()
+}
+
+fn lanes_of(bytes: &[u8], ty: Type) -> Lanes {
+    let lane = |bytes: &[u8]| bytes.iter().rev().fold(0, |value, byte| value << 8 | u128::from(*byte));
+    bytes.chunks(ty.scalar.bits() as usize / 8).map(lane).collect()
+}
+
+impl<E: Environment> Thread<'_, E> {
+    fn enter(&mut self, block: Block, parameters: Vec<Lanes>) {
+        self.values.extend(self.function.block(block).parameters.iter().copied().zip(parameters));
+    }
+
+    fn arguments(&self, target: &Target) -> Vec<Lanes> {
+        target.arguments.iter().map(|value| self.lanes(*value)).collect()
+    }
+
+    fn lanes(&self, value: Value) -> Lanes {
+        match self.function.as_constant(value) {
+            Some(constant) => constant.lanes(self.function.ty(value).lanes.into()),
+            None => self.values.get(&value).cloned().unwrap_or_default(),
+        }
+    }
+
+    /// Executes an instruction; `None`: a fault.
+    fn step(&mut self, instruction: Instruction) -> Option<()> {
+        let data = self.function.instruction(instruction);
+        let operands: Vec<Lanes> = data.operands.iter().map(|value| self.lanes(*value)).collect();
+        let types: Vec<Type> = data.operands.iter().map(|value| self.function.ty(*value)).collect();
+        let results: Vec<Type> = data.results.iter().map(|value| self.function.ty(*value)).collect();
+        let found = match &data.op {
+            Op::Input(input) => {
+                let bytes = self.environment.input(*input, results[0].bits() as usize / 8);
+                vec![lanes_of(&bytes, results[0])]
+            }
+            op if op.is_pure() => {
+                let own: Vec<(&[u128], Type)> = operands.iter().map(Vec::as_slice).zip(types).collect();
+                // What is undefined may be anything.
+                vec![
+                    evaluate::lanes(op, &own, results[0]).unwrap_or_else(|| vec![0; results[0].lanes.into()]),
+                ]
+            }
+            Op::Load(access) => self.load(access, &operands)?,
+            Op::Store(access) => self.store(access, &operands)?,
+            Op::Inside(inside) => {
+                let address = counted(inside.space, operands[0][0]);
+                let first = address.wrapping_add_signed(inside.first.into());
+                let is_there = self.environment.read(inside.space, first, inside.bytes as usize).is_some();
+                vec![vec![u128::from(is_there && address.is_multiple_of(inside.alignment.into()))]]
+            }
+            Op::LoadBlock(space, _) => {
+                let bytes = results[0].bits() as usize / 8;
+                vec![lanes_of(&self.environment.read(*space, operands[1][0] as u64, bytes)?, results[0])]
+            }
+            Op::StoreBlock(space, _) => {
+                let bytes = bytes_of(&operands[2], types[2]);
+                self.environment.write(*space, operands[1][0] as u64, &bytes)?;
+                Vec::new()
+            }
+            Op::Atomic(operation, space, size) => {
+                let mut answers = vec![0; types[1].lanes.into()];
+                for lane in (0..answers.len()).filter(|lane| operands[0][*lane] != 0) {
+                    let sources: Vec<u128> = operands[2..].iter().map(|lanes| lanes[lane]).collect();
+                    let address = counted(*space, operands[1][lane]);
+                    answers[lane] =
+                        self.environment.atomic(*operation, *space, address, (*size).into(), &sources)?;
+                }
+                vec![answers; results.len()]
+            }
+            Op::Image(registers) | Op::Interpret(registers) | Op::Unwritten(registers) => {
+                let bytes = self.environment.perform(&data.op, &operands, registers, data.origin)?;
+                bytes.iter().zip(&results).map(|(bytes, ty)| lanes_of(bytes, *ty)).collect()
+            }
+            Op::Get(place) => {
+                let (first, bytes) = (usize::from(*place), results[0].bits() as usize / 8);
+                vec![lanes_of(&self.environment.file()[first..first + bytes], results[0])]
+            }
+            Op::Put(place) => {
+                let bytes = bytes_of(&operands[0], types[0]);
+                let first = usize::from(*place);
+                self.environment.file()[first..first + bytes.len()].copy_from_slice(&bytes);
+                Vec::new()
+            }
+            Op::Gather => {
+                let size = results[0].scalar.bits() as usize / 8;
+                let one = |at: &u128| {
+                    lanes_of(&self.environment.file()[*at as usize..*at as usize + size], results[0])[0]
+                };
+                vec![operands[0].iter().map(one).collect()]
+            }
+            Op::Scatter => {
+                for lane in (0..operands[1].len()).filter(|lane| operands[0][*lane] != 0) {
+                    let bytes = bytes_of(&operands[2][lane..=lane], types[2]);
+                    let first = operands[1][lane] as usize;
+                    self.environment.file()[first..first + bytes.len()].copy_from_slice(&bytes);
+                }
+                Vec::new()
+            }
+            Op::Cancelled => vec![vec![u128::from(self.environment.is_cancelled())]],
+            Op::Arrive => {
+                self.environment.arrive();
+                Vec::new()
+            }
+            _ => Vec::new(),
+        };
+        self.values.extend(data.results.iter().copied().zip(found));
+        Some(())
+    }
+
+    fn load(&mut self, access: &Access, operands: &[Lanes]) -> Option<Vec<Lanes>> {
+        let (mask, addresses) = (&operands[0], &operands[1]);
+        let size = usize::from(access.size);
+        let ty = Type { scalar: Scalar::Int(access.size * 8), lanes: 1 };
+        let mut found = vec![vec![0; addresses.len()]; access.components.len()];
+        for lane in (0..addresses.len()).filter(|lane| mask[*lane] != 0) {
+            let address = aligned(addresses[lane], access)?;
+            for (component, offset) in access.components.iter().enumerate() {
+                let bytes = self.environment.read(access.space, address + u64::from(*offset), size)?;
+                found[component][lane] = lanes_of(&bytes, ty)[0];
+            }
+        }
+        Some(found)
+    }
+
+    fn store(&mut self, access: &Access, operands: &[Lanes]) -> Option<Vec<Lanes>> {
+        let (mask, addresses) = (&operands[0], &operands[1]);
+        for lane in (0..addresses.len()).filter(|lane| mask[*lane] != 0) {
+            let address = aligned(addresses[lane], access)?;
+            for (data, offset) in operands[access.first_datum()..].iter().zip(&access.components) {
+                let bytes = &data[lane].to_le_bytes()[..access.size.into()];
+                self.environment.write(access.space, address + u64::from(*offset), bytes)?;
+            }
+        }
+        Some(Vec::new())
+    }
+}
+
+/// The bits of an address that count.
+fn counted(space: Space, address: u128) -> u64 {
+    if space == Space::Local { address as u64 & LOCAL_OFFSET } else { address as u64 }
+}
+
+/// An address, if it is a multiple of what it must be one of.
+fn aligned(address: u128, access: &Access) -> Option<u64> {
+    let address = counted(access.space, address);
+    address.is_multiple_of(access.alignment.into()).then_some(address)
+}

@@ -1,0 +1,385 @@
+//! The operations.
+
+use std::fmt;
+
+use gencl_eu::message::AtomicOperation;
+
+/// An operation on two operands of the result's type, lane by lane. Those of integers wrap around; shift counts are below the number of bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Binary {
+    Add,
+    /// A sum that fits, of unsigned integers.
+    AddNuw,
+    Sub,
+    Mul,
+    /// Also of masks, as are the next two.
+    And,
+    Or,
+    Xor,
+    Shl,
+    /// Shifts zeros in.
+    LShr,
+    /// Shifts the sign in.
+    AShr,
+    /// The divisor is not 0, and the quotient fits.
+    SDiv,
+    SRem,
+    SMin,
+    SMax,
+    UMin,
+    UMax,
+    FAdd,
+    FSub,
+    FMul,
+    FDiv,
+}
+
+/// An operation on one operand of the result's type, lane by lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Unary {
+    FNeg,
+    FAbs,
+    Sqrt,
+    Floor,
+    Ceil,
+    Trunc,
+    /// To the nearest integer, to the even one of two.
+    RoundEven,
+    /// Zeros before the first bit; all bits for 0.
+    Ctlz,
+    /// Zeros behind the last bit; all bits for 0.
+    Cttz,
+    Ctpop,
+    BitReverse,
+}
+
+/// A conversion, lane by lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Convert {
+    Trunc,
+    ZExt,
+    SExt,
+    FPExt,
+    /// Rounds to nearest even.
+    FPTrunc,
+    SIToFP,
+    UIToFP,
+    /// Towards zero. What does not fit is any integer.
+    FPToSI,
+    FPToUI,
+    /// The same bits as elements of another size: the bits of all lanes are as many. Not of masks.
+    Bitcast,
+}
+
+/// A relation of integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Relation {
+    Eq,
+    Ne,
+    Ult,
+    Ule,
+    Ugt,
+    Uge,
+    Slt,
+    Sle,
+    Sgt,
+    Sge,
+}
+
+/// A relation of floats: ordered but for `Une` and `Uno`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum FloatRelation {
+    Oeq,
+    One,
+    Olt,
+    Ole,
+    Ogt,
+    Oge,
+    Ord,
+    Uno,
+    Une,
+}
+
+/// Which memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// 64-bit addresses of the GPU.
+    Global,
+    /// Offsets in shared local memory, of which 28 bits count.
+    Local,
+    /// Addresses of 32 bits: offsets in a surface that is the whole address space.
+    Flat,
+    /// 64-bit addresses of the thread's scratch memory.
+    Scratch,
+}
+
+/// The bits of an offset in shared local memory that count.
+pub const LOCAL_OFFSET: u64 = 0x0fff_ffff;
+
+/// What is known of the addresses of an access. Each but the first adds two operands behind the addresses, which say the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Addressing {
+    /// Nothing.
+    Varying,
+    /// Each is so many bytes behind that of the lane before: the first lane's address, and whether (a mask of one lane) that is so.
+    Affine(i32),
+    /// They are the sum of a scalar and an offset of each lane: the scalar, and the offsets, signed, of 32 bits.
+    Offsets,
+}
+
+/// An access to memory with an address for each lane.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Access {
+    /// Which memory.
+    pub space: Space,
+    /// Bytes of a component in memory.
+    pub size: u8,
+    /// Offset of each component from the address, in bytes, ascending.
+    pub components: Vec<u16>,
+    /// What addresses must be multiples of, in bytes.
+    pub alignment: u8,
+    /// What is known of the addresses.
+    pub addressing: Addressing,
+    /// The window that the access has in common with others, whose addresses are most likely in the same buffer.
+    pub window: Option<u16>,
+    /// A guard before it has found that the stride holds, and that all lanes are inside ([`Op::Inside`]).
+    pub is_guarded: bool,
+}
+
+impl Access {
+    /// The stride of its addresses, if they are affine.
+    pub fn stride(&self) -> Option<i32> {
+        match self.addressing {
+            Addressing::Affine(stride) => Some(stride),
+            Addressing::Varying | Addressing::Offsets => None,
+        }
+    }
+
+    /// What an access of so many lanes with a stride accesses.
+    pub fn extent(&self, lanes: usize, stride: i32) -> Inside {
+        let distance = (lanes as i64 - 1) * i64::from(stride);
+        Inside {
+            space: self.space,
+            window: self.window,
+            first: distance.min(0) as i32,
+            bytes: distance.unsigned_abs() as u32 + self.span() as u32,
+            alignment: self.alignment,
+        }
+    }
+
+    /// The number of the first operand that is written.
+    pub fn first_datum(&self) -> usize {
+        if self.addressing == Addressing::Varying { 2 } else { 4 }
+    }
+
+    /// Bytes from an address to behind its last component.
+    pub fn span(&self) -> usize {
+        self.components.last().map_or(0, |last| usize::from(*last) + usize::from(self.size))
+    }
+
+    /// Whether the components follow each other from the address on.
+    pub fn is_packed(&self) -> bool {
+        self.span() == self.components.len() * usize::from(self.size)
+    }
+}
+
+/// Bytes that are to be inside of one buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Inside {
+    /// Which memory.
+    pub space: Space,
+    /// The window where it is looked for.
+    pub window: Option<u16>,
+    /// Where they begin, from an address on.
+    pub first: i32,
+    /// How many there are.
+    pub bytes: u32,
+    /// What the address must be a multiple of.
+    pub alignment: u8,
+}
+
+/// Something that a thread begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Input {
+    /// `g0` of the thread, from a byte on.
+    Header(u16),
+    /// The constants of all threads, from a byte on.
+    CrossThread(u16),
+    /// The thread's own constants, from a byte on.
+    PerThread(u16),
+    /// The dispatch mask.
+    Mask,
+}
+
+/// Bytes of the thread's register file, by their offset (`eu::file`).
+pub type Place = u16;
+
+/// An operation.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// Two operands.
+    Binary(Binary),
+    /// One operand.
+    Unary(Unary),
+    /// A conversion.
+    Convert(Convert),
+    /// `a * b + c`, rounded once.
+    Fma,
+    /// Integers that are compared; a mask.
+    ICmp(Relation),
+    /// Floats that are compared; a mask.
+    FCmp(FloatRelation),
+    /// By a mask of as many lanes, or of one, the second operand or the third.
+    Select,
+    /// The value itself, of which passes that know what it is computed from must not make use (LLVM's `arithmetic.fence`).
+    Fence,
+    /// A scalar in all lanes.
+    Splat,
+    /// Lanes of one operand, or of two, which are counted one behind the other.
+    Shuffle(Box<[u16]>),
+    /// A mask as an integer of as many bits, the first lane the lowest.
+    Bits,
+    /// An integer as a mask of as many lanes.
+    Mask,
+    /// Something that the thread begins with.
+    Input(Input),
+    /// Reads memory for the lanes of a mask: mask, addresses. A result for each component; disabled lanes have any bits.
+    Load(Box<Access>),
+    /// Writes memory for the lanes of a mask, one after the other: mask, addresses, then a value for each component.
+    Store(Box<Access>),
+    /// Whether bytes at an address are all inside of a window, and aligned: a mask of one lane. That they are not says nothing.
+    Inside(Inside),
+    /// Reads bytes at one address: mask, address. It is read for no lane, too.
+    LoadBlock(Space, u8),
+    /// Writes bytes at one address: mask, address, bytes.
+    StoreBlock(Space, u8),
+    /// Replaces a value in memory for the lanes of a mask, one after the other: mask, addresses, operands. Of the result, which is there if it is asked for,
+    /// disabled lanes have any bits. The number is the bytes of a value.
+    Atomic(AtomicOperation, Space, u8),
+    /// A message to an image: mask, then the operands at these places of the register file; results at others.
+    Image(Box<Registers>),
+    /// An instruction that the interpreter executes: active channels, then its operands at these places of the register file; results at others.
+    Interpret(Box<Registers>),
+    /// A thread has come to an instruction that reads registers which may not have been written: those registers (a bit for each, 128 bits), active channels, and its
+    /// operands at these places of the register file. The interpreter says which.
+    Unwritten(Box<Registers>),
+    /// What was written before is seen by others before what is written later.
+    MemoryFence,
+    /// The thread has sent its barrier message.
+    Arrive,
+    /// Reads the register file at a place.
+    Get(Place),
+    /// Writes the register file at a place.
+    Put(Place),
+    /// Reads an element of each lane at offsets in the register file: offsets of 32 bits.
+    Gather,
+    /// Writes an element of each lane of a mask at offsets in the register file: mask, offsets, elements.
+    Scatter,
+    /// The launch is cancelled.
+    Cancelled,
+}
+
+/// Where operands and results of an instruction are in the register file.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Registers {
+    /// Of each operand.
+    pub operands: Vec<Place>,
+    /// Of each result.
+    pub results: Vec<Place>,
+}
+
+impl Op {
+    /// Whether it does nothing but compute its results of its operands, or of what does not change while the thread runs.
+    pub fn is_pure(&self) -> bool {
+        match self {
+            Op::Binary(_)
+            | Op::Unary(_)
+            | Op::Convert(_)
+            | Op::Fma
+            | Op::ICmp(_)
+            | Op::FCmp(_)
+            | Op::Select
+            | Op::Fence
+            | Op::Splat
+            | Op::Shuffle(_)
+            | Op::Bits
+            | Op::Mask
+            | Op::Input(_) => true,
+            Op::Load(_)
+            | Op::Store(_)
+            | Op::Inside(_)
+            | Op::LoadBlock(..)
+            | Op::StoreBlock(..)
+            | Op::Atomic(..)
+            | Op::Image(_)
+            | Op::Interpret(_)
+            | Op::Unwritten(_)
+            | Op::MemoryFence
+            | Op::Arrive
+            | Op::Get(_)
+            | Op::Put(_)
+            | Op::Gather
+            | Op::Scatter
+            | Op::Cancelled => false,
+        }
+    }
+}
+
+macro_rules! names {
+    ($($ty:ident { $($case:ident = $name:literal,)* })*) => {
+        $(
+            impl $ty {
+                /// All of them, with their names.
+                pub const NAMES: &'static [($ty, &'static str)] = &[$(($ty::$case, $name)),*];
+
+                /// The name in the text form.
+                pub fn name(self) -> &'static str {
+                    match self {
+                        $($ty::$case => $name),*
+                    }
+                }
+
+                /// The one of a name.
+                pub fn named(name: &str) -> Option<$ty> {
+                    Self::NAMES.iter().find(|(_, own)| *own == name).map(|(value, _)| *value)
+                }
+            }
+
+            impl fmt::Display for $ty {
+                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    f.write_str(self.name())
+                }
+            }
+        )*
+    };
+}
+
+names! {
+    Binary {
+        Add = "add", AddNuw = "add-nuw", Sub = "sub", Mul = "mul", And = "and", Or = "or", Xor = "xor", Shl = "shl", LShr = "lshr", AShr = "ashr",
+        SDiv = "sdiv", SRem = "srem", SMin = "smin", SMax = "smax", UMin = "umin", UMax = "umax",
+        FAdd = "fadd", FSub = "fsub", FMul = "fmul", FDiv = "fdiv",
+    }
+    Unary {
+        FNeg = "fneg", FAbs = "fabs", Sqrt = "sqrt", Floor = "floor", Ceil = "ceil", Trunc = "ftrunc", RoundEven = "roundeven",
+        Ctlz = "ctlz", Cttz = "cttz", Ctpop = "ctpop", BitReverse = "bitreverse",
+    }
+    Convert {
+        Trunc = "trunc", ZExt = "zext", SExt = "sext", FPExt = "fpext", FPTrunc = "fptrunc", SIToFP = "sitofp", UIToFP = "uitofp",
+        FPToSI = "fptosi", FPToUI = "fptoui", Bitcast = "bitcast",
+    }
+    Relation {
+        Eq = "eq", Ne = "ne", Ult = "ult", Ule = "ule", Ugt = "ugt", Uge = "uge", Slt = "slt", Sle = "sle", Sgt = "sgt", Sge = "sge",
+    }
+    FloatRelation {
+        Oeq = "oeq", One = "one", Olt = "olt", Ole = "ole", Ogt = "ogt", Oge = "oge", Ord = "ord", Uno = "uno", Une = "une",
+    }
+    Space {
+        Global = "global", Local = "local", Flat = "flat", Scratch = "scratch",
+    }
+}

@@ -1,0 +1,160 @@
+//! The text form.
+
+use std::fmt::{self, Write};
+
+use super::function::{Block, Constant, End, Function, Instruction, Target, Value};
+use super::op::{Access, Addressing, Input, Inside, Op, Registers};
+use super::types::Type;
+
+impl Function {
+    /// A value as an operand: constants as such.
+    fn operand(&self, value: Value) -> String {
+        match self.as_constant(value) {
+            Some(constant) => constant_text(self.ty(value), constant),
+            None => format!("%{}", value.0),
+        }
+    }
+
+    fn operands(&self, values: &[Value]) -> String {
+        values.iter().map(|value| self.operand(*value)).collect::<Vec<_>>().join(", ")
+    }
+
+    fn target(&self, target: &Target) -> String {
+        format!("b{}({})", target.block.0, self.operands(&target.arguments))
+    }
+
+    fn typed(&self, values: &[Value]) -> String {
+        let one = |value: &Value| format!("%{}: {}", value.0, self.ty(*value));
+        values.iter().map(one).collect::<Vec<_>>().join(", ")
+    }
+
+    /// An instruction as a line.
+    pub fn line(&self, instruction: Instruction) -> String {
+        let data = self.instruction(instruction);
+        let results =
+            if data.results.is_empty() { String::new() } else { format!("{} = ", self.typed(&data.results)) };
+        let operands = self.operands(&data.operands);
+        let space = if operands.is_empty() { "" } else { " " };
+        let origin = if data.op.is_pure() { String::new() } else { format!(" @{}", data.origin) };
+        format!("{results}{}{space}{operands}{origin}", data.op)
+    }
+
+    fn end_line(&self, end: &End) -> String {
+        match end {
+            End::Jump(target) => format!("jump {}", self.target(target)),
+            End::Branch { condition, yes, no } => {
+                format!("branch {}, {}, {}", self.operand(*condition), self.target(yes), self.target(no))
+            }
+            End::Return => "return".into(),
+            End::Fault => "fault".into(),
+            End::Suspend { resume, yields } => {
+                format!("{} {}", if *yields { "yield" } else { "wait" }, self.target(resume))
+            }
+        }
+    }
+
+    fn block_text(&self, block: Block, out: &mut impl Write) -> fmt::Result {
+        let data = self.block(block);
+        let resumed = if self.resumed.contains(&block) { " resumed" } else { "" };
+        writeln!(out, "b{}({}){resumed}:", block.0, self.typed(&data.parameters))?;
+        for instruction in &data.instructions {
+            writeln!(out, "  {}", self.line(*instruction))?;
+        }
+        writeln!(out, "  {}", self.end_line(&data.end))
+    }
+}
+
+impl fmt::Display for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.block_numbers().try_for_each(|block| self.block_text(block, f))
+    }
+}
+
+/// `i32 7`, `i32x4 [1, 2, 3, 4]`; of floats the bits.
+fn constant_text(ty: Type, constant: &Constant) -> String {
+    match constant {
+        Constant::All(bits) if *bits < 1 << 16 => format!("{ty} {bits}"),
+        Constant::All(bits) => format!("{ty} {bits:#x}"),
+        Constant::Each(lanes) => {
+            let lanes: Vec<String> = lanes.iter().map(u128::to_string).collect();
+            format!("{ty} [{}]", lanes.join(", "))
+        }
+    }
+}
+
+fn list<T: fmt::Display>(values: &[T]) -> String {
+    values.iter().map(T::to_string).collect::<Vec<_>>().join(" ")
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} align {} at [{}]", self.space, self.size, self.alignment, list(&self.components))?;
+        match self.addressing {
+            Addressing::Varying => {}
+            Addressing::Affine(stride) => write!(f, " stride {stride}")?,
+            Addressing::Offsets => f.write_str(" offsets")?,
+        }
+        self.window.map_or(Ok(()), |window| write!(f, " window {window}"))?;
+        if self.is_guarded { f.write_str(" guarded") } else { Ok(()) }
+    }
+}
+
+impl fmt::Display for Inside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} align {} at {} bytes {}", self.space, self.alignment, self.first, self.bytes)?;
+        self.window.map_or(Ok(()), |window| write!(f, " window {window}"))
+    }
+}
+
+impl fmt::Display for Registers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}] to [{}]", list(&self.operands), list(&self.results))
+    }
+}
+
+impl fmt::Display for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Input::Header(at) => write!(f, "header {at}"),
+            Input::CrossThread(at) => write!(f, "cross-thread {at}"),
+            Input::PerThread(at) => write!(f, "per-thread {at}"),
+            Input::Mask => write!(f, "mask"),
+        }
+    }
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Op::Binary(binary) => write!(f, "{binary}"),
+            Op::Unary(unary) => write!(f, "{unary}"),
+            Op::Convert(convert) => write!(f, "{convert}"),
+            Op::Fma => f.write_str("fma"),
+            Op::ICmp(relation) => write!(f, "icmp {relation}"),
+            Op::FCmp(relation) => write!(f, "fcmp {relation}"),
+            Op::Select => f.write_str("select"),
+            Op::Fence => f.write_str("fence"),
+            Op::Splat => f.write_str("splat"),
+            Op::Shuffle(order) => write!(f, "shuffle [{}]", list(order)),
+            Op::Bits => f.write_str("bits"),
+            Op::Mask => f.write_str("mask"),
+            Op::Input(input) => write!(f, "input {input}"),
+            Op::Load(access) => write!(f, "load {access}"),
+            Op::Store(access) => write!(f, "store {access}"),
+            Op::Inside(inside) => write!(f, "inside {inside}"),
+            Op::LoadBlock(space, alignment) => write!(f, "load-block {space} align {alignment}"),
+            Op::StoreBlock(space, alignment) => write!(f, "store-block {space} align {alignment}"),
+            Op::Atomic(operation, space, size) => write!(f, "atomic {operation:?} {space} {size}"),
+            Op::Image(registers) => write!(f, "image {registers}"),
+            Op::Interpret(registers) => write!(f, "interpret {registers}"),
+            Op::Unwritten(registers) => write!(f, "unwritten {registers}"),
+            Op::MemoryFence => f.write_str("memory-fence"),
+            Op::Arrive => f.write_str("arrive"),
+            Op::Get(place) => write!(f, "get {place}"),
+            Op::Put(place) => write!(f, "put {place}"),
+            Op::Gather => f.write_str("gather"),
+            Op::Scatter => f.write_str("scatter"),
+            Op::Cancelled => f.write_str("cancelled"),
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! What every function must be, asked after each pass.
+
+use fixedbitset::FixedBitSet;
+
+use super::function::{Block, Definition, End, Function, Target, Value};
+use super::op::{Binary, Convert, Op, Unary};
+use super::types::{Scalar, Type};
+
+/// Looks whether a function is well-formed: types fit, and what is used has been computed on all ways there.
+///
+/// # Errors
+/// What is wrong, and where.
+pub fn verify(function: &Function) -> Result<(), String> {
+    let (dominators, homes) = (Dominators::new(function), function.homes());
+    for block in function.block_numbers().filter(|block| dominators.is_reached(*block)) {
+        let data = function.block(block);
+        let mut seen = FixedBitSet::with_capacity(function.values.len());
+        data.parameters.iter().for_each(|value| seen.insert(value.0 as usize));
+        let here = |value: &Value, seen: &FixedBitSet| {
+            let is_there =
+                seen.contains(value.0 as usize) || is_available(function, &dominators, &homes, *value, block);
+            if is_there {
+                Ok(())
+            } else {
+                Err(format!("b{}: %{} is not computed on all ways", block.0, value.0))
+            }
+        };
+        for instruction in &data.instructions {
+            let own = function.instruction(*instruction);
+            own.operands.iter().try_for_each(|value| here(value, &seen))?;
+            check(function, &own.op, &own.operands, &own.results)
+                .map_err(|why| format!("b{}: {}: {why}", block.0, function.line(*instruction)))?;
+            own.results.iter().for_each(|value| seen.insert(value.0 as usize));
+        }
+        if let End::Branch { condition, .. } = &data.end {
+            here(condition, &seen)?;
+            if function.ty(*condition) != Type::mask(1) {
+                return Err(format!("b{}: a branch by {}", block.0, function.ty(*condition)));
+            }
+        }
+        for target in data.end.targets() {
+            target.arguments.iter().try_for_each(|value| here(value, &seen))?;
+            check_target(function, target).map_err(|why| format!("b{}: {why}", block.0))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a value of another block has been computed wherever a block begins.
+fn is_available(
+    function: &Function,
+    dominators: &Dominators,
+    homes: &[Option<Block>],
+    value: Value,
+    block: Block,
+) -> bool {
+    let own = match function.values[value.0 as usize].definition {
+        Definition::Constant(_) => return true,
+        Definition::Parameter(own) => Some(own),
+        Definition::Result(instruction, _) => homes[instruction.0 as usize],
+    };
+    own.is_some_and(|own| own != block && dominators.dominates(own, block))
+}
+
+fn check_target(function: &Function, target: &Target) -> Result<(), String> {
+    let types = |values: &[Value]| values.iter().map(|value| function.ty(*value)).collect::<Vec<_>>();
+    let (parameters, arguments) = (types(&function.block(target.block).parameters), types(&target.arguments));
+    if parameters == arguments {
+        return Ok(());
+    }
+    Err(format!(
+        "b{} takes {} parameters of other types than these {}",
+        target.block.0,
+        parameters.len(),
+        arguments.len()
+    ))
+}
+
+/// Whether types fit an operation.
+fn check(function: &Function, op: &Op, operands: &[Value], results: &[Value]) -> Result<(), String> {
+    let from: Vec<Type> = operands.iter().map(|value| function.ty(*value)).collect();
+    let to: Vec<Type> = results.iter().map(|value| function.ty(*value)).collect();
+    let holds = match (op, &from[..], &to[..]) {
+        (Op::Binary(binary), [a, b], [r]) => a == b && a == r && fits_binary(*binary, a.scalar),
+        (Op::Unary(unary), [a], [r]) => a == r && fits_unary(*unary, a.scalar),
+        (Op::Convert(convert), [a], [r]) => fits_convert(*convert, *a, *r),
+        (Op::Fma, [a, b, c], [r]) => [a, b, c] == [r; 3] && r.scalar.is_float(),
+        (Op::ICmp(_), [a, b], [r]) => a == b && matches!(a.scalar, Scalar::Int(_)) && *r == a.as_mask(),
+        (Op::FCmp(_), [a, b], [r]) => a == b && a.scalar.is_float() && *r == a.as_mask(),
+        (Op::Select, [mask, a, b], [r]) => {
+            a == b && a == r && mask.scalar == Scalar::Mask && (mask.lanes == 1 || mask.lanes == a.lanes)
+        }
+        (Op::Fence, [a], [r]) => a == r,
+        (Op::Splat, [a], [r]) => a.lanes == 1 && a.scalar == r.scalar,
+        (Op::Shuffle(order), [a, rest @ ..], [r]) => {
+            let all: usize = from.iter().map(|ty| usize::from(ty.lanes)).sum();
+            rest.len() <= 1
+                && from.iter().all(|ty| ty.scalar == r.scalar)
+                && a.scalar == r.scalar
+                && order.len() == usize::from(r.lanes)
+                && order.iter().all(|at| usize::from(*at) < all)
+        }
+        (Op::Bits, [a], [r]) => a.scalar == Scalar::Mask && *r == Type::int(a.lanes.into(), 1),
+        (Op::Mask, [a], [r]) => *a == Type::int(r.lanes.into(), 1) && r.scalar == Scalar::Mask,
+        (Op::Input(_), [], [_]) | (Op::Get(_), [], [_]) | (Op::Put(_), [_], []) | (Op::Gather, [_], [_]) => {
+            true
+        }
+        (Op::Load(access), [mask, address, rest @ ..], results) => {
+            results.len() == access.components.len()
+                && rest.len() + 2 == access.first_datum()
+                && fits_lanes(*mask, *address)
+        }
+        (Op::Store(access), [mask, address, rest @ ..], []) => {
+            rest.len() + 2 == access.first_datum() + access.components.len() && fits_lanes(*mask, *address)
+        }
+        (Op::Atomic(operation, ..), [mask, address, data @ ..], [] | [_]) => {
+            data.len() == operation.sources() && fits_lanes(*mask, *address)
+        }
+        (Op::Inside(_), [address], [r]) => address.lanes == 1 && *r == Type::mask(1),
+        (Op::LoadBlock(..), [_, address], [_]) | (Op::StoreBlock(..), [_, address, _], []) => {
+            address.lanes == 1
+        }
+        (Op::Image(registers) | Op::Interpret(registers), [_, rest @ ..], results) => {
+            registers.operands.len() == rest.len() && registers.results.len() == results.len()
+        }
+        (Op::Unwritten(registers), [_, _, rest @ ..], []) => registers.operands.len() == rest.len(),
+        (Op::Scatter, [mask, at, data], []) => mask.lanes == at.lanes && at.lanes == data.lanes,
+        (Op::MemoryFence | Op::Arrive, [], []) => true,
+        (Op::Cancelled, [], [r]) => *r == Type::mask(1),
+        _ => false,
+    };
+    if holds { Ok(()) } else { Err("operands and results do not fit".into()) }
+}
+
+fn fits_lanes(mask: Type, addresses: Type) -> bool {
+    mask == addresses.as_mask()
+}
+
+fn fits_binary(binary: Binary, scalar: Scalar) -> bool {
+    match binary {
+        Binary::FAdd | Binary::FSub | Binary::FMul | Binary::FDiv => scalar.is_float(),
+        Binary::And | Binary::Or | Binary::Xor => !scalar.is_float(),
+        _ => matches!(scalar, Scalar::Int(_)),
+    }
+}
+
+fn fits_unary(unary: Unary, scalar: Scalar) -> bool {
+    match unary {
+        Unary::Ctlz | Unary::Cttz | Unary::Ctpop | Unary::BitReverse => matches!(scalar, Scalar::Int(_)),
+        _ => scalar.is_float(),
+    }
+}
+
+fn fits_convert(convert: Convert, from: Type, to: Type) -> bool {
+    let int = |scalar: Scalar| matches!(scalar, Scalar::Int(_));
+    let (a, b) = (from.scalar, to.scalar);
+    if convert == Convert::Bitcast {
+        return from.bits() == to.bits() && a != Scalar::Mask && b != Scalar::Mask;
+    }
+    from.lanes == to.lanes
+        && match convert {
+            Convert::Trunc => int(a) && int(b) && a.bits() > b.bits(),
+            Convert::ZExt | Convert::SExt => (int(a) || a == Scalar::Mask) && int(b) && a.bits() < b.bits(),
+            Convert::FPExt => a.is_float() && b.is_float() && a.bits() < b.bits(),
+            Convert::FPTrunc => a.is_float() && b.is_float() && a.bits() > b.bits(),
+            Convert::SIToFP | Convert::UIToFP => int(a) && b.is_float(),
+            Convert::FPToSI | Convert::FPToUI => a.is_float() && int(b),
+            Convert::Bitcast => false,
+        }
+}
+
+/// Which blocks are on all ways to which others. Threads that go on begin at a block that nothing is before.
+pub struct Dominators {
+    /// Of each block, its immediate dominator; that of the blocks where threads begin is the block itself. `None`: no thread gets there.
+    immediate: Vec<Option<usize>>,
+    /// In reverse postorder.
+    order: Vec<usize>,
+    depth: Vec<u32>,
+}
+
+impl Dominators {
+    /// Finds them (Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm").
+    pub fn new(function: &Function) -> Dominators {
+        let count = function.blocks.len();
+        // Where threads begin: all are behind a block that does not exist.
+        let root = count;
+        let begins: Vec<usize> =
+            std::iter::once(0).chain(function.resumed.iter().map(|block| block.0 as usize)).collect();
+        let successors = |block: usize| -> Vec<usize> {
+            match block == root {
+                true => begins.clone(),
+                false => match &function.blocks[block].end {
+                    End::Suspend { .. } => Vec::new(),
+                    end => end.targets().map(|target| target.block.0 as usize).collect(),
+                },
+            }
+        };
+        let mut order = Vec::with_capacity(count + 1);
+        let mut visited = FixedBitSet::with_capacity(count + 1);
+        let mut stack = vec![(root, 0)];
+        visited.insert(root);
+        while let Some((block, next)) = stack.pop() {
+            match successors(block).get(next) {
+                Some(&to) => {
+                    stack.push((block, next + 1));
+                    if !visited.put(to) {
+                        stack.push((to, 0));
+                    }
+                }
+                None => order.push(block),
+            }
+        }
+        order.reverse();
+        let mut number = vec![usize::MAX; count + 1];
+        order.iter().enumerate().for_each(|(n, block)| number[*block] = n);
+        let mut predecessors = vec![Vec::new(); count + 1];
+        for block in &order {
+            successors(*block).into_iter().for_each(|to| predecessors[to].push(*block));
+        }
+        let mut immediate = vec![None; count + 1];
+        immediate[root] = Some(root);
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for block in order.iter().skip(1) {
+                let mut new: Option<usize> = None;
+                for before in &predecessors[*block] {
+                    if immediate[*before].is_none() {
+                        continue;
+                    }
+                    new = Some(match new {
+                        None => *before,
+                        Some(mut a) => {
+                            let mut b = *before;
+                            while a != b {
+                                while number[a] > number[b] {
+                                    a = immediate[a].unwrap_or(root);
+                                }
+                                while number[b] > number[a] {
+                                    b = immediate[b].unwrap_or(root);
+                                }
+                            }
+                            a
+                        }
+                    });
+                }
+                if new != immediate[*block] {
+                    (immediate[*block], changed) = (new, true);
+                }
+            }
+        }
+        let mut depth = vec![0; count + 1];
+        for block in order.iter().skip(1) {
+            depth[*block] = depth[immediate[*block].unwrap_or(root)] + 1;
+        }
+        Dominators { immediate, order, depth }
+    }
+
+    /// Whether a thread gets to a block.
+    pub fn is_reached(&self, block: Block) -> bool {
+        self.immediate[block.0 as usize].is_some()
+    }
+
+    /// The blocks that threads get to, each behind those that dominate it.
+    pub fn order(&self) -> impl Iterator<Item = Block> {
+        self.order.iter().skip(1).map(|block| Block(*block as u32))
+    }
+
+    /// Whether one block is on all ways to another.
+    pub fn dominates(&self, a: Block, b: Block) -> bool {
+        let (a, mut b) = (a.0 as usize, b.0 as usize);
+        while self.depth[b] > self.depth[a] {
+            b = self.immediate[b].unwrap_or(b);
+        }
+        a == b
+    }
+}

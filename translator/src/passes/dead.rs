@@ -1,0 +1,76 @@
+//! Leaves out what nobody asks for: pure values and parameters of blocks.
+
+use fixedbitset::FixedBitSet;
+use rustc_hash::FxHashMap;
+
+use super::simplify::Rebuild;
+use crate::middle::function::{Definition, End, Function, Value};
+
+/// The same function without what is not used.
+pub fn remove(function: &Function) -> Function {
+    let used = used(function);
+    let is_used = |value: &Value| used.contains(value.0 as usize);
+    let mut rebuild = Rebuild::new(function);
+    for block in rebuild.order.clone() {
+        rebuild.begin(block);
+        for parameter in &function.block(block).parameters {
+            if is_used(parameter) {
+                rebuild.add_parameter(block, *parameter);
+            }
+        }
+        for instruction in &function.block(block).instructions {
+            let data = function.instruction(*instruction);
+            if !data.op.is_pure() || is_used(&data.results[0]) {
+                rebuild.copy(*instruction, &FxHashMap::default());
+            }
+        }
+        rebuild.end(block, &FxHashMap::default());
+    }
+    rebuild.finish_with(|rebuild, target| {
+        let parameters = &function.block(target.block).parameters;
+        let kept = parameters.iter().zip(&target.arguments).filter(|(parameter, _)| is_used(parameter));
+        kept.map(|(_, argument)| rebuild.value(*argument)).collect()
+    })
+}
+
+/// The values that something is made of which others see.
+fn used(function: &Function) -> FixedBitSet {
+    let mut used = FixedBitSet::with_capacity(function.values.len());
+    let mut incoming: FxHashMap<Value, Vec<Value>> = FxHashMap::default();
+    let mut open: Vec<Value> = Vec::new();
+    for block in function.block_numbers() {
+        let data = function.block(block);
+        for instruction in &data.instructions {
+            let own = function.instruction(*instruction);
+            if !own.op.is_pure() {
+                open.extend(&own.operands);
+            }
+        }
+        if let End::Branch { condition, .. } = data.end {
+            open.push(condition);
+        }
+        for target in data.end.targets() {
+            let parameters = &function.block(target.block).parameters;
+            parameters
+                .iter()
+                .zip(&target.arguments)
+                .for_each(|(own, value)| incoming.entry(*own).or_default().push(*value));
+        }
+    }
+    while let Some(value) = open.pop() {
+        if used.put(value.0 as usize) {
+            continue;
+        }
+        match function.values[value.0 as usize].definition {
+            Definition::Constant(_) => {}
+            Definition::Parameter(_) => open.extend(incoming.get(&value).into_iter().flatten()),
+            Definition::Result(instruction, _) => {
+                let own = function.instruction(instruction);
+                if own.op.is_pure() {
+                    open.extend(&own.operands);
+                }
+            }
+        }
+    }
+    used
+}

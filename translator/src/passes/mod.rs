@@ -1,0 +1,34 @@
+//! Passes over the middle IR, each from one function to another.
+
+mod coalesce;
+mod dead;
+mod guards;
+mod offsets;
+mod simplify;
+pub mod strides;
+mod windows;
+
+use crate::middle::function::Function;
+
+/// A pass.
+pub type Pass = fn(&Function) -> Function;
+
+/// All passes, by name.
+pub const PASSES: [(&str, Pass); 6] = [
+    ("simplify", simplify::simplify),
+    ("dead", dead::remove),
+    ("coalesce", coalesce::coalesce),
+    ("offsets", offsets::find),
+    ("windows", windows::share),
+    ("guards", guards::version),
+];
+
+/// The names of those that are run, in their order.
+const ORDER: [&str; 9] =
+    ["simplify", "dead", "coalesce", "simplify", "dead", "offsets", "windows", "guards", "dead"];
+
+/// Runs all passes.
+pub fn all(function: &Function) -> Function {
+    let passes = ORDER.iter().flat_map(|name| PASSES.iter().find(|(own, _)| own == name));
+    passes.fold(function.clone(), |function, (_, pass)| pass(&function))
+}

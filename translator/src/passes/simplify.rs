@@ -1,0 +1,187 @@
+//! Simplifies: what a builder simplifies, now that blocks' parameters are known; parameters that are always one value.
+
+use rustc_hash::FxHashMap;
+
+use crate::middle::builder::Builder;
+use crate::middle::function::{Block, Constant, Definition, End, Function, Instruction, Target, Value};
+use crate::middle::verify::Dominators;
+
+/// The same function, simplified.
+pub fn simplify(function: &Function) -> Function {
+    let mut rebuild = Rebuild::new(function);
+    let same = always_same(function);
+    for block in rebuild.order.clone() {
+        rebuild.begin(block);
+        for parameter in &function.block(block).parameters {
+            if !same.contains_key(parameter) {
+                rebuild.add_parameter(block, *parameter);
+            }
+        }
+        for instruction in &function.block(block).instructions {
+            rebuild.copy(*instruction, &same);
+        }
+        rebuild.end(block, &same);
+    }
+    rebuild.finish(&same)
+}
+
+/// Parameters that are always another value.
+fn always_same(function: &Function) -> FxHashMap<Value, Value> {
+    let mut incoming: FxHashMap<Value, Vec<Value>> = FxHashMap::default();
+    for block in function.block_numbers() {
+        for target in function.block(block).end.targets() {
+            let parameters = &function.block(target.block).parameters;
+            parameters
+                .iter()
+                .zip(&target.arguments)
+                .for_each(|(own, value)| incoming.entry(*own).or_default().push(*value));
+        }
+    }
+    let mut same: FxHashMap<Value, Value> = FxHashMap::default();
+    loop {
+        let before = same.len();
+        for (parameter, values) in &incoming {
+            if same.contains_key(parameter) {
+                continue;
+            }
+            let is_resumed = match function.values[parameter.0 as usize].definition {
+                Definition::Parameter(block) => function.resumed.contains(&block),
+                _ => false,
+            };
+            let mut others =
+                values.iter().map(|value| resolved(&same, *value)).filter(|value| value != parameter);
+            let Some(first) = others.next() else { continue };
+            let is_constant = function.as_constant(first).is_some();
+            if others.all(|other| other == first) && (!is_resumed || is_constant) {
+                same.insert(*parameter, first);
+            }
+        }
+        if same.len() == before {
+            return same;
+        }
+    }
+}
+
+/// What a value is.
+pub fn resolved(same: &FxHashMap<Value, Value>, mut value: Value) -> Value {
+    while let Some(other) = same.get(&value) {
+        value = *other;
+    }
+    value
+}
+
+/// A function that is made of another one.
+pub struct Rebuild<'a> {
+    old: &'a Function,
+    /// The new function.
+    pub builder: Builder,
+    /// The new value of each old one.
+    pub values: FxHashMap<Value, Value>,
+    blocks: FxHashMap<Block, Block>,
+    /// The blocks that threads get to, each behind those that dominate it.
+    pub order: Vec<Block>,
+    /// The ends of new blocks, with old values.
+    ends: Vec<(Block, End)>,
+}
+
+impl<'a> Rebuild<'a> {
+    /// Begins with blocks.
+    pub fn new(old: &'a Function) -> Rebuild<'a> {
+        let dominators = Dominators::new(old);
+        let mut order: Vec<Block> = dominators.order().collect();
+        let mut builder = Builder::default();
+        // Blocks keep their order, as those of loops follow each other so.
+        order.sort_unstable();
+        let blocks = order.iter().map(|block| (*block, builder.function.add_block())).collect();
+        let order = dominators.order().collect();
+        Rebuild { old, builder, values: FxHashMap::default(), blocks, order, ends: Vec::new() }
+    }
+
+    /// Goes on in a block.
+    pub fn begin(&mut self, block: Block) {
+        self.builder.begin(self.blocks[&block]);
+    }
+
+    /// The new block of an old one.
+    pub fn block(&self, block: Block) -> Block {
+        self.blocks[&block]
+    }
+
+    /// The same parameter.
+    pub fn add_parameter(&mut self, block: Block, parameter: Value) {
+        let new = self.builder.function.add_parameter(self.blocks[&block], self.old.ty(parameter));
+        self.values.insert(parameter, new);
+    }
+
+    /// The new value of an old one, which is known by now.
+    pub fn value(&mut self, value: Value) -> Value {
+        match self.old.as_constant(value) {
+            Some(constant) => self.builder.function.constant(self.old.ty(value), constant.clone()),
+            None => self.values[&value],
+        }
+    }
+
+    /// The same instruction.
+    pub fn copy(&mut self, instruction: Instruction, same: &FxHashMap<Value, Value>) {
+        let data = self.old.instruction(instruction);
+        let operands: Vec<Value> =
+            data.operands.iter().map(|value| self.value(resolved(same, *value))).collect();
+        self.builder.origin = data.origin;
+        if data.op.is_pure() {
+            let new = self.builder.pure(data.op.clone(), &operands, self.old.ty(data.results[0]));
+            self.values.insert(data.results[0], new);
+            return;
+        }
+        let types: Vec<_> = data.results.iter().map(|value| self.old.ty(*value)).collect();
+        let found = self.builder.effect(data.op.clone(), &operands, &types);
+        self.values.extend(data.results.iter().copied().zip(found));
+    }
+
+    /// Notes how a block ends, which some values that come are not known for yet.
+    pub fn end(&mut self, block: Block, same: &FxHashMap<Value, Value>) {
+        let end = self.old.block(block).end.clone();
+        let end = match end {
+            End::Branch { condition, yes, no } => {
+                let condition = self.value(resolved(same, condition));
+                match self.builder.function.as_constant(condition).map(|constant| constant.lane(0) != 0) {
+                    Some(taken) => End::Jump(if taken { yes } else { no }),
+                    None => End::Branch { condition, yes, no },
+                }
+            }
+            end => end,
+        };
+        self.ends.push((self.builder.current(), end));
+    }
+
+    /// Gives blocks their ends.
+    pub fn finish(self, same: &FxHashMap<Value, Value>) -> Function {
+        let old = self.old;
+        self.finish_with(|rebuild, target| {
+            let parameters = &old.block(target.block).parameters;
+            let kept = parameters
+                .iter()
+                .zip(&target.arguments)
+                .filter(|(parameter, _)| !same.contains_key(parameter));
+            kept.map(|(_, argument)| rebuild.value(resolved(same, *argument))).collect()
+        })
+    }
+
+    /// Gives blocks their ends, with the new arguments of targets.
+    pub fn finish_with(mut self, mut arguments: impl FnMut(&mut Self, &Target) -> Vec<Value>) -> Function {
+        for (block, mut end) in std::mem::take(&mut self.ends) {
+            for target in end.targets_mut() {
+                let arguments = arguments(&mut self, target);
+                *target = Target { block: self.blocks[&target.block], arguments };
+            }
+            self.builder.function.block_mut(block).end = end;
+        }
+        self.builder.function.resumed = self.old.resumed.iter().map(|block| self.blocks[block]).collect();
+        self.builder.function
+    }
+
+    /// The first lane of an old constant.
+    pub fn constant_lane(&mut self, value: Value) -> Value {
+        let lane = self.old.as_constant(value).map_or(0, |constant| constant.lane(0));
+        self.builder.function.constant(self.old.ty(value).with_lanes(1), Constant::All(lane))
+    }
+}

@@ -1,0 +1,200 @@
+//! How values change from lane to lane: by a stride (affine; uniform where it is 0), or somehow (varying). A lattice as that of scalar evolution, over lanes.
+
+use fixedbitset::FixedBitSet;
+
+use crate::middle::function::{Block, Constant, Definition, Function, Instruction, Value};
+use crate::middle::op::{Binary, Convert, Op};
+use crate::middle::types::{Scalar, Type};
+use crate::middle::verify::Dominators;
+
+/// How a value changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stride {
+    /// Not known yet.
+    Unset,
+    /// By so much from each lane to the next, modulo 2^bits.
+    Affine {
+        /// How much.
+        stride: i64,
+        /// That is proved. Otherwise it holds if no extension to more bits on the way there wraps around.
+        proved: bool,
+    },
+    /// Somehow.
+    Varying,
+}
+
+impl Stride {
+    /// The same in all lanes.
+    const UNIFORM: Stride = Stride::Affine { stride: 0, proved: true };
+
+    fn join(self, other: Stride) -> Stride {
+        match (self, other) {
+            (Stride::Unset, known) | (known, Stride::Unset) => known,
+            (Stride::Affine { stride: a, proved: p }, Stride::Affine { stride: b, proved: q }) if a == b => {
+                Stride::Affine { stride: a, proved: p && q }
+            }
+            _ => Stride::Varying,
+        }
+    }
+}
+
+/// The changes of all values of a function.
+pub struct Strides {
+    all: Vec<Stride>,
+}
+
+impl Strides {
+    /// Follows all values to the fixed point.
+    pub fn new(function: &Function) -> Strides {
+        let mut strides = Strides { all: vec![Stride::Unset; function.values.len()] };
+        for (number, value) in function.values.iter().enumerate() {
+            if value.ty.lanes == 1 {
+                strides.all[number] = Stride::UNIFORM;
+            } else if let Definition::Constant(constant) = &value.definition {
+                strides.all[number] = of_constant(value.ty, constant);
+            }
+        }
+        // By their positions in an order in which each block is behind those that dominate it.
+        let order: Vec<Block> = Dominators::new(function).order().collect();
+        let mut position = vec![0; function.blocks.len()];
+        order.iter().enumerate().for_each(|(n, block)| position[block.0 as usize] = n);
+        let mut open = FixedBitSet::with_capacity(order.len());
+        open.insert_range(..);
+        while let Some(next) = open.minimum() {
+            open.set(next, false);
+            let data = function.block(order[next]);
+            for instruction in &data.instructions {
+                strides.follow(function, *instruction);
+            }
+            for target in data.end.targets() {
+                for (parameter, argument) in
+                    function.block(target.block).parameters.iter().zip(&target.arguments)
+                {
+                    let own = &strides.all[parameter.0 as usize];
+                    let joined = own.join(strides.of(*argument));
+                    if joined != *own {
+                        strides.all[parameter.0 as usize] = joined;
+                        // All blocks that its block dominates know it.
+                        open.insert_range(position[target.block.0 as usize]..);
+                    }
+                }
+            }
+        }
+        strides
+    }
+
+    /// How a value changes.
+    pub fn of(&self, value: Value) -> Stride {
+        self.all[value.0 as usize]
+    }
+
+    /// The stride of a value, if it has one, and whether that is proved.
+    pub fn stride(&self, value: Value) -> Option<(i64, bool)> {
+        match self.of(value) {
+            Stride::Affine { stride, proved } => Some((stride, proved)),
+            Stride::Unset | Stride::Varying => None,
+        }
+    }
+
+    fn follow(&mut self, function: &Function, instruction: Instruction) {
+        let data = function.instruction(instruction);
+        for result in &data.results {
+            if function.ty(*result).lanes > 1 {
+                let own = self.transfer(function, &data.op, &data.operands, function.ty(*result));
+                self.all[result.0 as usize] = self.all[result.0 as usize].join(own);
+            }
+        }
+    }
+
+    fn transfer(&self, function: &Function, op: &Op, operands: &[Value], ty: Type) -> Stride {
+        let changes: Vec<Stride> = operands.iter().map(|value| self.of(*value)).collect();
+        if !op.is_pure() || changes.contains(&Stride::Varying) && !matches!(op, Op::Shuffle(_)) {
+            return self.of_read(op, operands);
+        }
+        if changes.contains(&Stride::Unset) {
+            return Stride::Unset;
+        }
+        let is_uniform = changes.iter().all(|change| matches!(change, Stride::Affine { stride: 0, .. }));
+        let proved = changes.iter().all(|change| matches!(change, Stride::Affine { proved: true, .. }));
+        let stride = |n: usize| match changes.get(n) {
+            Some(Stride::Affine { stride, .. }) => *stride,
+            _ => 0,
+        };
+        let constant = |n: usize| match function.as_constant(operands[n]) {
+            Some(Constant::All(bits)) => Some(*bits as i64),
+            _ => None,
+        };
+        let of = |stride: i64| Stride::Affine { stride: wrapped(stride, ty), proved };
+        match op {
+            Op::Splat => Stride::UNIFORM,
+            Op::Input(_) => Stride::Varying,
+            Op::Binary(Binary::Add | Binary::AddNuw) => of(stride(0).wrapping_add(stride(1))),
+            Op::Binary(Binary::Sub) => of(stride(0).wrapping_sub(stride(1))),
+            Op::Binary(Binary::Mul) if constant(1).is_some() => {
+                of(stride(0).wrapping_mul(constant(1).unwrap_or(0)))
+            }
+            Op::Binary(Binary::Shl) if constant(1).is_some() => {
+                of(stride(0).wrapping_shl(constant(1).unwrap_or(0) as u32))
+            }
+            Op::Convert(Convert::Trunc) => of(stride(0)),
+            Op::Convert(Convert::ZExt | Convert::SExt) if function.ty(operands[0]).scalar != Scalar::Mask => {
+                let is_row = matches!(
+                    (op, function.source(operands[0])),
+                    (Op::Convert(Convert::ZExt), Some((Op::Binary(Binary::AddNuw), _)))
+                );
+                Stride::Affine { stride: stride(0), proved: proved && (stride(0) == 0 || is_row) }
+            }
+            Op::Shuffle(order) => self.of_shuffle(order, operands, ty),
+            Op::Convert(Convert::Bitcast) if function.ty(operands[0]).lanes != ty.lanes => Stride::Varying,
+            Op::Bits | Op::Mask => Stride::Varying,
+            _ if is_uniform => Stride::Affine { stride: 0, proved },
+            _ => Stride::Varying,
+        }
+    }
+
+    /// What all lanes read at one address is the same.
+    fn of_read(&self, op: &Op, operands: &[Value]) -> Stride {
+        match (op, operands.get(1).map(|address| self.of(*address))) {
+            (Op::Load(_), Some(Stride::Affine { stride: 0, proved: true })) => Stride::UNIFORM,
+            (Op::Load(_), Some(Stride::Unset)) => Stride::Unset,
+            _ => Stride::Varying,
+        }
+    }
+
+    fn of_shuffle(&self, order: &[u16], operands: &[Value], ty: Type) -> Stride {
+        let distance = i64::from(order[1]) - i64::from(order[0]);
+        let is_even = order.windows(2).all(|pair| i64::from(pair[1]) - i64::from(pair[0]) == distance);
+        if distance == 0 && is_even {
+            return Stride::UNIFORM;
+        }
+        match (self.of(operands[0]), operands.len()) {
+            (Stride::Unset, _) => Stride::Unset,
+            (Stride::Affine { stride, proved }, 1) if is_even => {
+                Stride::Affine { stride: wrapped(stride.wrapping_mul(distance), ty), proved }
+            }
+            (Stride::Affine { stride: 0, proved: true }, 1) => Stride::UNIFORM,
+            _ => Stride::Varying,
+        }
+    }
+}
+
+/// A stride of numbers of a type, as the smallest of its kind.
+fn wrapped(stride: i64, ty: Type) -> i64 {
+    let unused = 64 - ty.scalar.bits().min(64);
+    stride << unused >> unused
+}
+
+fn of_constant(ty: Type, constant: &Constant) -> Stride {
+    match constant {
+        Constant::All(_) => Stride::UNIFORM,
+        Constant::Each(lanes) if matches!(ty.scalar, Scalar::Int(_)) => {
+            let stride = |pair: &[u128]| wrapped(pair[1].wrapping_sub(pair[0]) as i64, ty);
+            let first = stride(&lanes[..2]);
+            match lanes.windows(2).all(|pair| stride(pair) == first) {
+                true => Stride::Affine { stride: first, proved: true },
+                false => Stride::Varying,
+            }
+        }
+        Constant::Each(_) => Stride::Varying,
+    }
+}
