@@ -514,7 +514,7 @@ mod tests {
 
     #[test]
     fn files_that_were_included_are_looked_at() {
-        let temporary = Temporary::new("files", DEFAULT_LIMIT);
+        let temporary = Temporary::new("files", LIMIT);
         let cache = &temporary.0;
         fs::create_dir_all(&cache.folder).unwrap();
         let header = cache.folder.join("header.h");
@@ -530,7 +530,7 @@ mod tests {
 
     #[test]
     fn what_changes_with_time_is_not_kept() {
-        let Temporary(cache) = &Temporary::new("time", DEFAULT_LIMIT);
+        let Temporary(cache) = &Temporary::new("time", LIMIT);
         assert!(cache.key(&request("int a = sizeof(__DATE__);"), "").is_none());
         assert!(cache.key(&request("__has_include"), "").is_none());
         assert!(cache.key(&ToServer::Hello { version: 1 }, "").is_none());
