@@ -48,7 +48,7 @@ test-dependencies:
 	@scripts/install-dependencies --tests
 
 build: dependencies
-	$(CARGO) build --release -p gencl -p gencl-compiler -p gencl-render-node -p gencl-profile -p gencl-commands
+	$(CARGO) build --release -p gencl -p gencl-compiler -p gencl-render-node -p gencl-profile -p gencl-cli -p gencl-commands
 	"$$RELEASE/gencl-manual" target/manual
 
 mandelbrot: dependencies

@@ -3,15 +3,15 @@
 use std::io::Write;
 
 use gencl_program::debug::{self, Debug};
-use gencl_program::report;
+use gencl_program::{report, variables};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Reads `GENCL_DEBUG`. Cheap when the variable is not set.
+/// Reads `GENCL_DEBUG`, and reports variables that do not exist.
 pub fn start() {
     let (debug, complaints) = Debug::from_environment();
-    for complaint in complaints {
+    for complaint in complaints.into_iter().chain(variables::misspelt()) {
         report::once(&complaint, &complaint);
     }
     let Some(level) = debug.value(debug::LOG) else {

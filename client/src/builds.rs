@@ -3,18 +3,18 @@
 use std::time::Duration;
 
 use gencl_program::protocol::{BuildResult, Status, ToServer};
-use gencl_program::report;
+use gencl_program::{report, variables};
 use gencl_sync::{Condvar, Mutex};
 
 use crate::cache::Cache;
 use crate::server::{Failure, Purpose, Server};
-use crate::{Unavailable, locate, server, start};
+use crate::{Unavailable, locate, report_unavailable, server, start};
 
-/// Time limit of a build unless `GENCL_BUILD_TIMEOUT` (seconds) sets one.
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
+/// Time limit of a build in seconds unless `GENCL_BUILD_TIMEOUT` sets one.
+const DEFAULT_TIMEOUT: f64 = 300.0;
 
 /// Upper bound of that variable: a day.
-const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
+const LONGEST_TIMEOUT: f64 = 24.0 * 60.0 * 60.0;
 
 /// Idle servers.
 struct Pool {
@@ -91,7 +91,7 @@ pub fn build(request: &ToServer) -> Result<BuildResult, Unavailable> {
     if let Some(result) = place.as_ref().and_then(|(cache, key)| cache.load(key)) {
         return Ok(result);
     }
-    let result = run_by_server(request)?;
+    let result = run_by_server(request).inspect_err(report_unavailable)?;
     if let Some((cache, key)) = place {
         cache.store(&key, &result);
     }
@@ -106,6 +106,7 @@ fn run_by_server(request: &ToServer) -> Result<BuildResult, Unavailable> {
             Ok(result)
         }
         Err(Failure::Unavailable(unavailable)) => Err(unavailable),
+        Err(mute @ Failure::Mute(_)) => Err(Unavailable(mute.to_string())),
         Err(failure) => {
             let log = failure.to_string();
             tracing::warn!("{log}");
@@ -139,13 +140,12 @@ fn give(server: Server) {
 }
 
 pub(super) fn timeout() -> Duration {
-    report::setting("GENCL_BUILD_TIMEOUT", "a number of seconds, 1 or more", limit, DEFAULT_TIMEOUT)
+    limit(report::number(&variables::BUILD_TIMEOUT, DEFAULT_TIMEOUT))
 }
 
-/// Parses the variable's value, a number of seconds.
-fn limit(value: &str) -> Option<Duration> {
-    let seconds = value.parse().ok().filter(|&seconds| seconds > 0)?;
-    Some(Duration::from_secs(seconds).min(LONGEST_TIMEOUT))
+/// The limit for a number of seconds, which is positive.
+fn limit(seconds: f64) -> Duration {
+    Duration::from_secs_f64(seconds.min(LONGEST_TIMEOUT))
 }
 
 #[cfg(test)]
@@ -154,11 +154,8 @@ mod tests {
 
     #[test]
     fn limits() {
-        assert_eq!(limit("7"), Some(Duration::from_secs(7)));
-        for value in ["0", "soon"] {
-            assert_eq!(limit(value), None, "{value:?}");
-        }
-        assert_eq!(limit("18446744073709551615"), Some(LONGEST_TIMEOUT));
+        assert_eq!(limit(7.0), Duration::from_secs(7));
+        assert_eq!(limit(f64::MAX), Duration::from_secs(86400));
     }
 
     #[test]

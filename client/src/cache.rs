@@ -7,6 +7,7 @@
 //! are written under temporary names and renamed. Files that cannot be read, are damaged, or could be another
 //! user's are ignored and replaced.
 
+use std::ffi::CString;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use gencl_program::debug::{self, Debug};
 use gencl_program::protocol::{BuildResult, Status, ToServer};
-use gencl_program::{environment, report};
+use gencl_program::{environment, report, variables};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -24,8 +25,8 @@ use crate::folder::{Folder, Refusal};
 /// The beginning of each entry, which identifies the format.
 const MAGIC: &[u8; 8] = b"gencl 2\n";
 
-/// Size limit in bytes, unless `GENCL_CACHE_SIZE` (MiB) sets one.
-const DEFAULT_LIMIT: u64 = 256 << 20;
+/// Size limit in MiB, unless `GENCL_CACHE_SIZE` sets one.
+const DEFAULT_LIMIT: f64 = 256.0;
 
 /// Average number of stores between checks of the size, which are made at random: most processes store few
 /// entries, and with thousands of entries a check takes longer than a small build.
@@ -74,22 +75,36 @@ impl Cache {
     /// MiB. The default folder is `gencl` in the user's cache folder (XDG base directory specification).
     /// Debug options that affect the compiler's output and raised privileges disable it.
     pub(super) fn from_environment() -> Option<Self> {
+        Self::choose().ok()
+    }
+
+    /// As [`Cache::from_environment`]; the error says why there is none.
+    pub(super) fn choose() -> Result<Self, String> {
         let (debug, _) = Debug::from_environment();
         if debug.is_any_set_but(HARMLESS) {
-            return None;
+            return Err("GENCL_DEBUG has options that affect the compiler".to_owned());
         }
         let variable = environment::trusted_value;
-        let folder = match variable("GENCL_CACHE") {
-            Some(off) if off == "off" => return None,
+        let folder = match variable(variables::CACHE.name) {
+            Some(off) if off == "off" => return Err("GENCL_CACHE=off".to_owned()),
             Some(folder) => PathBuf::from(folder),
             None => match variable("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute()) {
                 Some(folder) => folder.join("gencl"),
-                None => PathBuf::from(variable("HOME")?).join(".cache/gencl"),
+                None => PathBuf::from(variable("HOME").ok_or("HOME is not set")?).join(".cache/gencl"),
             },
         };
-        let bytes = |mebibytes: &str| Some(mebibytes.parse::<u64>().ok()?.saturating_mul(1 << 20));
-        let limit = report::setting("GENCL_CACHE_SIZE", "a number of MiB", bytes, DEFAULT_LIMIT);
-        Some(Self { folder, limit })
+        let limit = (report::number(&variables::CACHE_SIZE, DEFAULT_LIMIT) * f64::from(1 << 20)) as u64;
+        Ok(Self { folder, limit })
+    }
+
+    /// Its folder.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The largest size of all entries in bytes.
+    pub(super) fn limit(&self) -> u64 {
+        self.limit
     }
 
     /// Whether a source was ever built, with any options.
@@ -175,7 +190,7 @@ impl Cache {
         Some(BuildResult { status: Status::Success, log: entry.log, binary: entry.binary, files })
     }
 
-    /// Stores the result of a successful request. Errors are ignored.
+    /// Stores the result of a successful request. Errors are reported once.
     pub(super) fn store(&self, key: &Key, result: &BuildResult) {
         if result.status != Status::Success {
             return;
@@ -184,9 +199,16 @@ impl Cache {
         let Some(files) = files.collect::<Option<Vec<_>>>() else { return };
         let entry = Entry { log: result.log.clone(), files, binary: result.binary.clone() };
         let Some(bytes) = encode(&key.name, &entry) else { return };
-        let written = self.write(key, &bytes);
-        if let Err(error) = &written {
-            tracing::debug!("kernel cache in {}: {error}", self.folder.display());
+        // Another process may have removed the folder between its creation and the write.
+        let written = self.write(key, &bytes).or_else(|_| self.write(key, &bytes));
+        if let Err(Refusal::System(error)) = &written {
+            let folder = self.folder.display();
+            report::once(
+                "kernel cache",
+                &format!(
+                    "kernels are not kept for later runs: {folder}: {error}; GENCL_CACHE=FOLDER names another folder, GENCL_CACHE=off none"
+                ),
+            );
         }
         if self.unless_refused(written).is_none() {
             return;
@@ -204,39 +226,79 @@ impl Cache {
         folder.write(&key.name, &beside, bytes)
     }
 
-    /// If the limit is exceeded, removes the least recently used entries until three quarters of it are used.
-    fn evict(&self) {
-        let Some(root) = self.open() else { return };
+    /// Checks that entries can be written.
+    pub(super) fn probe(&self) -> Result<(), Refusal> {
+        let folder = Folder::create(&self.folder)?;
+        let name = format!(".probe-{}", std::process::id());
+        folder.write(&name, &format!("{name}-new"), b"")?;
+        folder.remove(name.as_str());
+        Ok(())
+    }
+
+    /// All entries. Temporary files of processes that died are removed.
+    fn entries(&self) -> Vec<Stored> {
+        let Some(root) = self.open() else { return Vec::new() };
         let mut entries = Vec::new();
-        let mut total = 0;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs() as i64);
         for name in root.names() {
             let Ok(folder) = root.subfolder(name.as_c_str()) else { continue };
             for file in folder.names() {
                 let Some(about) = folder.stat(file.as_c_str()) else { continue };
                 if !file.as_bytes().starts_with(b".") {
-                    total += about.st_size as u64;
                     let used = (about.st_mtime, about.st_mtime_nsec);
-                    entries.push((used, about.st_size as u64, name.clone(), file));
+                    entries.push(Stored { used, size: about.st_size as u64, folder: name.clone(), file });
                 } else if now - about.st_mtime > STALE {
                     folder.remove(file.as_c_str());
                 }
             }
         }
-        if total <= self.limit {
-            return;
-        }
-        entries.sort_unstable();
-        for (_, size, name, file) in entries {
-            if total <= self.limit / 4 * 3 {
-                break;
-            }
-            let Ok(folder) = root.subfolder(name.as_c_str()) else { continue };
-            folder.remove(file.as_c_str());
-            root.remove_subfolder(name.as_c_str());
-            total -= size;
+        entries
+    }
+
+    /// The number of entries, and the bytes of all.
+    pub(super) fn usage(&self) -> (u64, u64) {
+        let entries = self.entries();
+        (entries.len() as u64, entries.iter().map(|entry| entry.size).sum())
+    }
+
+    /// If the limit is exceeded, removes the least recently used entries until three quarters of it are used.
+    fn evict(&self) {
+        let entries = self.entries();
+        if entries.iter().map(|entry| entry.size).sum::<u64>() > self.limit {
+            self.remove(entries, self.limit / 4 * 3);
         }
     }
+
+    /// Removes all entries.
+    pub(super) fn clear(&self) {
+        self.remove(self.entries(), 0);
+    }
+
+    /// Removes the least recently used entries until others with at most `kept` bytes are left.
+    fn remove(&self, mut entries: Vec<Stored>, kept: u64) {
+        let Some(root) = self.open() else { return };
+        let mut total: u64 = entries.iter().map(|entry| entry.size).sum();
+        entries.sort_unstable();
+        for entry in entries {
+            if total <= kept {
+                break;
+            }
+            let Ok(folder) = root.subfolder(entry.folder.as_c_str()) else { continue };
+            folder.remove(entry.file.as_c_str());
+            root.remove_subfolder(entry.folder.as_c_str());
+            total -= entry.size;
+        }
+    }
+}
+
+/// A file with an entry; the least recently used one is the smallest.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Stored {
+    /// Seconds and nanoseconds of the time.
+    used: (i64, i64),
+    size: u64,
+    folder: CString,
+    file: CString,
 }
 
 /// The contents of an entry of that name.
@@ -282,6 +344,9 @@ mod tests {
 
     use super::*;
 
+    /// A limit that the tests' entries do not exceed.
+    const LIMIT: u64 = 1 << 30;
+
     /// A cache in a temporary folder, which is removed with it.
     struct Temporary(Cache);
 
@@ -293,7 +358,7 @@ mod tests {
 
         /// A cache with an entry, and the entry's path.
         fn with_entry(name: &str) -> (Self, Key, PathBuf) {
-            let temporary = Self::new(name, DEFAULT_LIMIT);
+            let temporary = Self::new(name, LIMIT);
             let cache = &temporary.0;
             let key = cache.key(&request("a"), "").unwrap();
             cache.store(&key, &result(100, &[]));
@@ -331,7 +396,7 @@ mod tests {
 
     #[test]
     fn what_is_stored_is_found() {
-        let Temporary(cache) = &Temporary::new("found", DEFAULT_LIMIT);
+        let Temporary(cache) = &Temporary::new("found", LIMIT);
         assert!(cache.is_empty());
         let key = cache.key(&request("a"), "compiler").unwrap();
         assert_eq!(cache.load(&key), None);
@@ -417,7 +482,7 @@ mod tests {
         let folder = entry.parent().unwrap();
         let way = temporary.0.folder.join("way");
         symlink(&temporary.0.folder, &way).unwrap();
-        assert!(Cache { folder: way, limit: DEFAULT_LIMIT }.load(&key).is_some());
+        assert!(Cache { folder: way, limit: LIMIT }.load(&key).is_some());
         let other = folder.with_extension("other");
         fs::rename(folder, &other).unwrap();
         symlink(&other, folder).unwrap();
@@ -449,7 +514,7 @@ mod tests {
 
     #[test]
     fn files_that_were_included_are_looked_at() {
-        let temporary = Temporary::new("files", DEFAULT_LIMIT);
+        let temporary = Temporary::new("files", LIMIT);
         let cache = &temporary.0;
         fs::create_dir_all(&cache.folder).unwrap();
         let header = cache.folder.join("header.h");
@@ -465,7 +530,7 @@ mod tests {
 
     #[test]
     fn what_changes_with_time_is_not_kept() {
-        let Temporary(cache) = &Temporary::new("time", DEFAULT_LIMIT);
+        let Temporary(cache) = &Temporary::new("time", LIMIT);
         assert!(cache.key(&request("int a = sizeof(__DATE__);"), "").is_none());
         assert!(cache.key(&request("__has_include"), "").is_none());
         assert!(cache.key(&ToServer::Hello { version: 1 }, "").is_none());

@@ -12,13 +12,15 @@ mod folder;
 mod host;
 mod locate;
 mod server;
+mod state;
 mod translations;
 
 pub use builds::{build, expect_build, expect_builds};
 pub use locate::set_library_path;
+pub use state::{cache_state, clear_cache, compiler_state};
 pub use translations::Translations;
 
-use gencl_program::environment;
+use gencl_program::{environment, report};
 use server::{Failure, Purpose, Server};
 
 /// No compiler can be started; the text says why.
@@ -31,7 +33,13 @@ pub struct Unavailable(pub String);
 /// # Errors
 /// None was found; the text has the paths that were tried.
 pub fn check_available() -> Result<(), Unavailable> {
-    locate::compiler().map(drop).map_err(Unavailable)
+    locate::compiler().map(drop).map_err(Unavailable).inspect_err(report_unavailable)
+}
+
+/// Reports that no program can be built.
+fn report_unavailable(unavailable: &Unavailable) {
+    // The end of the compiler's output is on further lines.
+    report::once("compiler", &format!("no program can be built: {}", unavailable.0.replace('\n', " ")));
 }
 
 fn start(purpose: Purpose) -> Result<Server, Failure> {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use gencl_program::environment;
+use gencl_program::{environment, variables};
 
 static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
 
@@ -16,14 +16,19 @@ pub fn set_library_path(path: &Path) {
 /// The compiler's path: `GENCL_COMPILER`, or else the first candidate that exists. The error lists the
 /// candidates.
 pub(super) fn compiler() -> Result<PathBuf, String> {
-    let wish = environment::trusted_value("GENCL_COMPILER");
+    let wish = environment::trusted_value(variables::COMPILER.name);
     let search = environment::trusted_value("PATH");
-    let places = places(wish.map(PathBuf::from), LIBRARY.get().map(PathBuf::as_path), search.as_deref());
-    match places.iter().find(|place| place.is_file()) {
-        Some(place) => Ok(place.clone()),
-        None => {
+    let wish = wish.map(PathBuf::from);
+    let places = places(wish.clone(), LIBRARY.get().map(PathBuf::as_path), search.as_deref());
+    match (places.iter().find(|place| place.is_file()), wish) {
+        (Some(place), _) => Ok(place.clone()),
+        (None, Some(wish)) => {
+            Err(format!("{}={}: there is no such file", variables::COMPILER.name, wish.display()))
+        }
+        (None, None) => {
             let tried: Vec<_> = places.iter().map(|place| place.display().to_string()).collect();
-            Err(format!("the compiler genclc was not found; tried {}", tried.join(", ")))
+            let variable = variables::COMPILER.name;
+            Err(format!("the compiler genclc is not in {}; {variable} names its path", tried.join(", ")))
         }
     }
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gencl_program::protocol::{BuildResult, FromServer, ToServer, VERSION, read_message, write_message};
-use gencl_program::{environment, report};
+use gencl_program::{environment, report, variables};
 use gencl_sync::{Condvar, Mutex};
 use rustix::io::Errno;
 use rustix::net::RecvFlags;
@@ -26,7 +26,7 @@ const GREETING_TIMEOUT: Duration = Duration::from_secs(30);
 const LEAVING_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Memory limit of a server in MiB unless `GENCL_BUILD_MEMORY` sets one.
-const DEFAULT_MEMORY: u64 = 4096;
+const DEFAULT_MEMORY: f64 = 4096.0;
 
 /// Time limit for reading the rest of a server's error output after its exit.
 const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(2);
@@ -61,6 +61,9 @@ pub(super) enum Failure {
         /// The kernel and the pass it was working on.
         place: BuildProgress,
     },
+    /// A process that ended without a greeting and without an error.
+    #[error("{} has ended at once; is it gencl's compiler?", .0.display())]
+    Mute(PathBuf),
     /// The server sent an invalid message.
     #[error("the compile server violates the protocol: {0}")]
     Protocol(String),
@@ -69,7 +72,7 @@ pub(super) enum Failure {
 impl Failure {
     /// Whether a retry in another server may succeed. This one may have been killed from outside.
     fn may_pass(&self) -> bool {
-        matches!(self, Failure::Gone | Failure::Died { .. } | Failure::Protocol(_))
+        matches!(self, Failure::Gone | Failure::Died { .. } | Failure::Mute(_) | Failure::Protocol(_))
     }
 }
 
@@ -163,6 +166,8 @@ pub(super) struct Server {
     owner: u32,
     /// Its working directory, to which relative include paths refer.
     folder: Option<PathBuf>,
+    /// Its version, and those of its libraries, when it has greeted.
+    version: String,
 }
 
 impl Server {
@@ -194,7 +199,7 @@ impl Server {
                 unavailable(format!("it {} before it greeted{}", describe(status), server.last_words()))
             }
             Some(status) => server.died(describe(status)),
-            None => server.died("vanished".into()),
+            None => Failure::Mute(path.to_owned()),
         })
     }
 
@@ -224,6 +229,7 @@ impl Server {
             complaint: Arc::default(),
             owner: std::process::id(),
             folder: std::env::current_dir().ok(),
+            version: String::new(),
         };
         match errors {
             Some(errors) => {
@@ -243,10 +249,11 @@ impl Server {
         match set.and_then(|()| read_message(&mut self.stream)) {
             Ok(Some(FromServer::Hello { version: VERSION, compiler })) => {
                 tracing::debug!("compile server {compiler} is ready");
+                self.version = compiler;
                 Ok(())
             }
             Ok(Some(FromServer::Hello { version, .. })) => Err(Greeting::Refused(format!(
-                "it speaks version {version} of the protocol, the driver version {VERSION}"
+                "it is of another version of gencl: its protocol is {version}, the driver's {VERSION}"
             ))),
             Ok(Some(FromServer::Ended(status))) => Err(Greeting::Ended(ExitStatus::from_raw(status))),
             Ok(Some(other)) => Err(Greeting::Refused(format!("it greets with {other:?}"))),
@@ -260,6 +267,11 @@ impl Server {
     /// The failure of a server that has died outside of a request.
     fn died(&self, ended: String) -> Failure {
         Failure::Died { ended, place: BuildProgress::default(), complaint: self.last_words() }
+    }
+
+    /// Its version, and those of its libraries.
+    pub(super) fn version(&self) -> &str {
+        &self.version
     }
 
     /// Whether this process can use it for a build: it is alive, and in the same working directory.
@@ -365,8 +377,7 @@ impl Drop for Server {
 }
 
 fn memory() -> u64 {
-    let positive = |value: &str| value.parse().ok().filter(|&mebibytes| mebibytes > 0);
-    report::setting("GENCL_BUILD_MEMORY", "a number of MiB, 1 or more", positive, DEFAULT_MEMORY)
+    report::number(&variables::BUILD_MEMORY, DEFAULT_MEMORY) as u64
 }
 
 /// Reaps the spawned process, which exits once the server runs, so that the application's own `wait` finds

@@ -11,10 +11,10 @@ use gencl_program::debug;
 #[derive(Parser)]
 #[command(name = "genclc", version)]
 pub struct Arguments {
-    /// OpenCL C sources; for a folder, the files *.cl in it.
+    /// OpenCL C sources; for a folder, the files *.cl in it; - is standard input.
     #[arg(required_unless_present = "serve")]
     pub sources: Vec<PathBuf>,
-    /// The output of a single source, an ELF file.
+    /// The output of a single source, an ELF file. Without it, sources are only checked.
     #[arg(short, long)]
     pub output: Option<PathBuf>,
     /// The GPU to compile for.
@@ -26,6 +26,9 @@ pub struct Arguments {
     /// Print a table with a line for each kernel, with the sizes of its code.
     #[arg(long)]
     pub stats: bool,
+    /// Compile for all targets, and say what is wrong on which.
+    #[arg(long, conflicts_with_all = ["output", "target", "dump", "stats"])]
+    pub check: bool,
     /// Serve builds on standard input and output, for the runtime.
     #[arg(long)]
     pub serve: bool,

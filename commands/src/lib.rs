@@ -1,4 +1,4 @@
-//! The command lines of gencl's tools.
+//! The command lines of gencl's tools; `gencl_cli` has that of `gencl`, which runs them.
 //!
 //! A tool parses its arguments with its module's `Arguments`. They are apart from the tools because `gencl-manual` makes
 //! manual pages and completions of them, and one of the tools' crates cannot be linked to it: the render node replaces
@@ -14,7 +14,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Command, CommandFactory};
 use gencl_eu::device::Device;
 
-/// The commands that are installed.
+/// The tools that are installed.
 #[must_use]
 pub fn all() -> Vec<Command> {
     vec![

@@ -8,7 +8,7 @@ use gencl_program::debug::{self, Debug};
 use gencl_program::options::{BuildOptions, LINE_TABLES, LinkOptions};
 use gencl_program::printf::PrintfFormat;
 use gencl_program::protocol::{Header, Status};
-use gencl_program::{DebugSection, GEN_IR, Program, ProgramKind, elf};
+use gencl_program::{DebugSection, GEN_IR, Program, ProgramKind, elf, suggest};
 use inkwell::context::Context;
 use inkwell::module::Module;
 
@@ -87,10 +87,14 @@ const WIDENED: &str = "<widened>";
 
 /// The target with a name.
 fn target(name: &str) -> Result<&'static Target, Stop> {
-    Target::by_name(name).ok_or_else(|| Stop {
-        status: Status::InvalidTarget,
-        message: format!("target {name} does not exist"),
-    })
+    Target::by_name(name).ok_or_else(|| Stop { status: Status::InvalidTarget, message: unknown_target(name) })
+}
+
+/// The message about a target that does not exist, with those that do.
+fn unknown_target(name: &str) -> String {
+    let names: Vec<_> = Target::all().iter().map(|target| target.name).collect();
+    let hint = suggest::did_you_mean(name, names.iter().copied());
+    format!("there is no target {name}; the targets are {}{hint}", names.join(", "))
 }
 
 /// The LLVM machine of a target.

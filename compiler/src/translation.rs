@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use gencl_eu::abi::{Answer, Request, VERSION};
 use gencl_program::debug::{self, Debug};
+use gencl_program::report;
 use gencl_translator::host::Host;
 use gencl_translator::{Choices, Way, to_ir, translate};
 
@@ -44,7 +45,8 @@ fn show(request: &Request, choices: &Choices, folder: &Path) {
     let write = |ending: &str, text: &str| {
         let path = folder.join(&name).with_extension(ending);
         if let Err(error) = std::fs::write(&path, text) {
-            tracing::error!("{}: {error}", path.display());
+            let path = path.display();
+            report::once("translations", &format!("a translation is not written: {path}: {error}"));
         }
     };
     if let Some(middle) = &written.middle {

@@ -21,7 +21,7 @@ pub enum Reason {
     #[error("not simulated: {0}")]
     Unsupported(String),
     /// The batch ran longer than it may, or the device is being closed.
-    #[error("stopped after running too long")]
+    #[error("stopped after running too long (GENCL_HANG_LIMIT sets the limit in seconds)")]
     Cancelled,
 }
 
@@ -92,7 +92,13 @@ impl Fault {
             Reason::Page(fault) => Some(fault.address),
             Reason::Illegal(_) | Reason::Unsupported(_) | Reason::Cancelled => None,
         };
-        FaultPlace { address, group: self.group, thread: self.thread, lane: self.lane }
+        FaultPlace {
+            address,
+            group: self.group,
+            thread: self.thread,
+            lane: self.lane,
+            kernel_offset: self.kernel_offset,
+        }
     }
 
     /// Adds the lane.
@@ -121,34 +127,21 @@ impl From<PageFault> for Fault {
     }
 }
 
+/// The reason on the first line; where it happened, in the machine's terms, on the second.
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.reason)?;
-        if let Some(offset) = self.kernel_offset {
-            write!(f, "; kernel offset 0x{offset:x}")?;
-        }
-        if let Some(text) = &self.instruction {
-            write!(f, ": {text}")?;
-        }
-        if let Some(lane) = self.lane {
-            write!(f, "; lane {lane}")?;
-        }
-        if let Some(thread) = self.thread {
-            write!(f, "; thread {thread}")?;
-        }
-        if let Some([x, y, z]) = self.group {
-            write!(f, "; work-group ({x}, {y}, {z})")?;
-        }
-        if let Some(command) = self.command {
-            write!(f, "; command {command}")?;
-        }
-        if let Some(offset) = self.batch_offset {
-            write!(f, "; batch offset 0x{offset:x}")?;
-        }
-        if let Some(address) = self.batch_address {
-            write!(f, "; address 0x{address:x}")?;
-        }
-        Ok(())
+        let place = [
+            self.kernel_offset.map(|offset| format!("kernel offset 0x{offset:x}")),
+            self.instruction.clone(),
+            self.lane.map(|lane| format!("lane {lane}")),
+            self.thread.map(|thread| format!("thread {thread}")),
+            self.group.map(|[x, y, z]| format!("work-group ({x}, {y}, {z})")),
+            self.command.map(|command| format!("command {command}")),
+            self.batch_offset.map(|offset| format!("batch offset 0x{offset:x}")),
+            self.batch_address.map(|address| format!("address 0x{address:x}")),
+        ];
+        let place: Vec<_> = place.into_iter().flatten().collect();
+        write!(f, "{}{}{}", self.reason, if place.is_empty() { "" } else { "\n" }, place.join("; "))
     }
 }
 

@@ -16,6 +16,7 @@ use drm::Device;
 use drm_ffi::gem;
 use memmap2::MmapOptions;
 
+use crate::facts;
 use crate::uapi::{self, ioctl};
 use crate::{
     ContextId, DriverVersion, Errno, ErrorState, ExecBuffer, FaultPlace, GemHandle, HostMemory, RenderNode,
@@ -107,13 +108,14 @@ impl PciAddress {
 }
 
 impl KernelNode {
-    /// Opens a device file. The error says why it cannot be used: no permission, another driver.
+    /// Opens a device file. The error says why it cannot be used, and what to do about it: no permission, another driver.
     pub fn open(path: &Path) -> std::result::Result<KernelNode, String> {
-        let file = OpenOptions::new().read(true).write(true).open(path).map_err(|e| e.to_string())?;
+        let file = OpenOptions::new().read(true).write(true).open(path);
+        let file = file.map_err(|error| facts::why_closed(path, &error, || nodes_in(Path::new(FOLDER))))?;
         let node = KernelNode { file, path: path.to_owned(), sizes: Mutex::default() };
-        let name = node.version().map_err(|e| format!("not a DRM device: {e}"))?.name;
+        let name = node.version().map_err(|_| "it is no GPU's device file".to_owned())?.name;
         if name != "i915" {
-            return Err(format!("driven by {name}, not by i915"));
+            return Err(format!("its kernel driver is {name}, gencl needs i915"));
         }
         Ok(node)
     }
@@ -383,7 +385,7 @@ mod tests {
         assert_eq!(names, ["renderD128", "renderD129"]);
         for node in found {
             let reason = node.device.unwrap_err();
-            assert!(reason.contains("not a DRM device"), "{reason}");
+            assert_eq!(reason, "it is no GPU's device file");
         }
     }
 

@@ -5,6 +5,7 @@
 //! values.
 
 mod buffer;
+pub mod facts;
 pub mod kernel;
 mod memory;
 mod node;

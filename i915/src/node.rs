@@ -148,6 +148,8 @@ pub struct FaultPlace {
     pub thread: Option<u32>,
     /// Lane of the thread.
     pub lane: Option<u32>,
+    /// Byte offset of the instruction from the kernel's first one.
+    pub kernel_offset: Option<u32>,
 }
 
 /// What is known about the last hang or fault of a context.

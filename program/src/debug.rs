@@ -18,6 +18,18 @@ pub struct DebugOption {
     pub help: &'static str,
 }
 
+impl DebugOption {
+    fn takes(&self, value: &str) -> bool {
+        self.value.is_empty() == value.is_empty()
+            && (!self.value.contains('|') || self.value.split('|').any(|one| one == value))
+    }
+
+    /// The option as it is written: `simd=8|16|32`.
+    fn form(&self) -> String {
+        if self.value.is_empty() { self.name.to_owned() } else { format!("{}={}", self.name, self.value) }
+    }
+}
+
 macro_rules! options {
     ($($(#[doc = $doc:literal])* $constant:ident $name:literal $value:literal $help:literal;)*) => {
         $(
@@ -78,16 +90,11 @@ impl Debug {
             let (name, value) = word.split_once('=').unwrap_or((word, ""));
             match OPTIONS.iter().find(|option| option.name == name) {
                 None => complaints.push(format!(
-                    "GENCL_DEBUG: there is no option {name}, but {}; genclc --help describes them",
+                    "GENCL_DEBUG: {name} is ignored: the options are {}; genclc --help describes them",
                     OPTIONS.iter().map(|option| option.name).collect::<Vec<_>>().join(", ")
                 )),
-                Some(option) if option.value.is_empty() != value.is_empty() => {
-                    complaints.push(format!("GENCL_DEBUG: {}", usage(option)));
-                }
-                Some(option)
-                    if option.value.contains('|') && !option.value.split('|').any(|v| v == value) =>
-                {
-                    complaints.push(format!("GENCL_DEBUG: {}", usage(option)));
+                Some(option) if !option.takes(value) => {
+                    complaints.push(format!("GENCL_DEBUG: {word} is ignored: it takes {}", option.form()));
                 }
                 Some(option) => {
                     debug.set.insert(option.name, value.to_owned());
@@ -123,8 +130,7 @@ pub fn help() -> String {
 }
 
 fn usage(option: &DebugOption) -> String {
-    let value = if option.value.is_empty() { String::new() } else { format!("={}", option.value) };
-    format!("{:<18} {}", format!("{}{value}", option.name), option.help)
+    format!("{:<18} {}", option.form(), option.help)
 }
 
 #[cfg(test)]
@@ -147,6 +153,8 @@ mod tests {
         let (debug, complaints) = Debug::parse("irr,simd,asm=3,control-flow=linear");
         assert_eq!(debug, Debug::default());
         assert_eq!(complaints.len(), 4);
-        assert!(complaints[0].contains("irr"));
+        assert!(complaints[0].starts_with("GENCL_DEBUG: irr is ignored: "));
+        assert_eq!(complaints[1], "GENCL_DEBUG: simd is ignored: it takes simd=8|16|32");
+        assert_eq!(complaints[2], "GENCL_DEBUG: asm=3 is ignored: it takes asm");
     }
 }

@@ -30,3 +30,8 @@ pub fn trusted_value(name: &str) -> Option<OsString> {
 fn raw_value(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
+
+/// The names of all variables that are set.
+pub(crate) fn names() -> impl Iterator<Item = String> {
+    std::env::vars_os().filter_map(|(name, _)| name.into_string().ok())
+}

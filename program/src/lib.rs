@@ -7,6 +7,7 @@
 mod check;
 mod data;
 pub mod debug;
+pub mod diagnosis;
 pub mod elf;
 pub mod environment;
 mod extensions;
@@ -16,6 +17,8 @@ pub mod printf;
 mod profile;
 pub mod protocol;
 pub mod report;
+pub mod suggest;
+pub mod variables;
 
 pub use data::{Data, DataSection, Relocation};
 pub use kernel::*;

@@ -4,7 +4,7 @@
 
 use thiserror::Error;
 
-use crate::Profile;
+use crate::{Profile, suggest};
 
 /// Options without a value, and the options for clang that each becomes.
 const FLAGS: &[(&str, &[&str])] = &[
@@ -24,6 +24,7 @@ const FLAGS: &[(&str, &[&str])] = &[
     (NO_WARNINGS, &[NO_WARNINGS]),
     ("-cl-kernel-arg-info", &["-cl-kernel-arg-info"]),
     ("-g", LINE_TABLES),
+    ("-gline-tables-only", LINE_TABLES),
 ];
 
 /// Makes clang set [`FLOAT_DENORMALS`] for each function.
@@ -69,7 +70,41 @@ const LEVELS: &[&str] = &["-O0", "-O1", "-O2", "-O3"];
 
 /// Prefixes of options of other drivers: `-cl-intel-greater-than-4GB-buffer-required`, `-cl-nv-maxrregcount
 /// 32`. They tune the driver's compiler, so programs are correct without them.
-const VENDORS: &[&str] = &["-cl-intel-", "-cl-nv-", "-cl-amd-", "-cl-arm-", "-cl-qcom-", "-cl-pocl-"];
+const VENDORS: &[&str] = &[
+    "-cl-intel-",
+    "-cl-nv-",
+    "-cl-amd-",
+    "-cl-arm-",
+    "-cl-qcom-",
+    "-cl-pocl-",
+    // Intel's driver accepts those of Level Zero, too.
+    "-ze-",
+    // Intel's emulation of doubles, and of conversions from and to them.
+    "-cl-fp64-gen-",
+    // The debugger's code that Intel's driver adds.
+    "-cl-include-sip-",
+];
+
+/// Options of Intel's driver without such a prefix (the intel-graphics-compiler's `BuildOptionsAreValid`), and whether their value
+/// is the next word.
+const INTEL: &[(&str, bool)] = &[
+    ("-cl-match-sincospi", false),
+    ("-cl-replace-global-offsets-by-zero", false),
+    ("-cl-kernel-debug-enable", false),
+    ("-cl-force-global-mem-allocation", false),
+    ("-cl-no-local-to-generic", false),
+    ("-cl-poison-unsupported-fp64-kernels", false),
+    ("-dwarf-column-info", false),
+    ("-profiler", false),
+    ("-igc_opts", true),
+    ("-Xfinalizer", true),
+    // The source file, for a debugger.
+    ("-s", true),
+];
+
+/// Link options of libraries.
+const LIBRARY: &str = "-create-library";
+const LINK_OPTIONS: &str = "-enable-link-options";
 
 /// Link options that allow less precise mathematics. They have no effect, as objects are compiled with or
 /// without them.
@@ -86,16 +121,16 @@ const ALLOWANCES: &[&str] = &[
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum OptionsError {
     /// An unknown option.
-    #[error("unknown option {0}")]
+    #[error("unknown option {0}{hint}", hint = suggest::did_you_mean(.0, known()))]
     Unknown(String),
     /// An option without its value at the end.
     #[error("option {0} needs a value")]
     NoValue(String),
     /// `-cl-std=` with an unknown version.
-    #[error("{0} is not a version of OpenCL C that this device compiles")]
+    #[error("-cl-std={0}: this device compiles {versions}", versions = STANDARDS.join(", "))]
     Standard(String),
     /// `-x` with another language.
-    #[error("{0} is not a language that this device compiles")]
+    #[error("-x {0}: the language is cl, OpenCL C")]
     Language(String),
     /// An unclosed quotation mark.
     #[error("a quotation mark is not closed in the options")]
@@ -103,6 +138,12 @@ pub enum OptionsError {
     /// A link option that is only for libraries.
     #[error("-enable-link-options needs -create-library")]
     NoLibrary,
+}
+
+/// Options to suggest for unknown ones.
+fn known() -> impl Iterator<Item = &'static str> {
+    let flags = FLAGS.iter().map(|(flag, _)| *flag);
+    flags.chain(ALLOWANCES.iter().copied()).chain(["-cl-std=CL1.2", "-cl-std=CL3.0", LIBRARY, LINK_OPTIONS])
 }
 
 /// Options of a build or compilation.
@@ -183,8 +224,8 @@ impl LinkOptions {
         let mut words = split(text)?.into_iter().peekable();
         while let Some(word) = words.next() {
             match word.as_str() {
-                "-create-library" => library = true,
-                "-enable-link-options" => enable = true,
+                LIBRARY => library = true,
+                LINK_OPTIONS => enable = true,
                 allowance if ALLOWANCES.contains(&allowance) => {}
                 _ if other_drivers.takes(&word, &mut words) => {}
                 _ => return Err(OptionsError::Unknown(word)),
@@ -213,11 +254,14 @@ impl OtherDrivers {
     /// Accepts an option of another driver, and its value in the next word, with a line for the log.
     fn takes(&mut self, word: &str, next: &mut std::iter::Peekable<impl Iterator<Item = String>>) -> bool {
         let vendor = VENDORS.iter().any(|prefix| word.starts_with(prefix));
-        if !vendor && !LEVELS.contains(&word) {
+        let intel = INTEL.iter().find(|(option, _)| *option == word);
+        if !vendor && intel.is_none() && !LEVELS.contains(&word) {
             return false;
         }
         if vendor {
             next.next_if(|value| !value.starts_with('-'));
+        } else if intel.is_some_and(|&(_, value)| value) {
+            next.next();
         }
         self.notes += &format!("warning: option {word} has no effect\n");
         true
@@ -317,6 +361,11 @@ mod tests {
             line("-cl-nv-maxrregcount") + &line("-O2")
         );
         assert_eq!(parsed("-cl-nv-verbose -w").notes, "");
+        // The value of one of Intel's options may begin as an option does.
+        assert_eq!(
+            parsed("-igc_opts '-x=1' -ze-opt-large-register-file").notes,
+            line("-igc_opts") + &line("-ze-opt-large-register-file")
+        );
     }
 
     #[test]
@@ -334,6 +383,15 @@ mod tests {
         assert_eq!(error("-cl-std=CL4.0"), OptionsError::Standard("CL4.0".into()));
         assert_eq!(error("-D 'A"), OptionsError::Quote);
         assert_eq!(of("hsw", "-cl-std=CL2.0"), OptionsError::Standard("CL2.0".into()));
+    }
+
+    #[test]
+    fn messages_say_what_to_write() {
+        let message = |options| BuildOptions::parse(options, Profile::of("skl")).unwrap_err().to_string();
+        let suggested = "unknown option -cl-fast-relaxed-mat; did you mean -cl-fast-relaxed-math?";
+        assert_eq!(message("-cl-fast-relaxed-mat"), suggested);
+        assert_eq!(message("-foo"), "unknown option -foo");
+        assert!(message("-cl-std=CL9").ends_with("this device compiles CL1.0, CL1.1, CL1.2, CL2.0, CL3.0"));
     }
 
     #[test]

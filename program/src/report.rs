@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::debug::{self, Debug};
 use crate::environment;
+use crate::variables::Variable;
 
 /// Prints the first line of a text, once per process and subject.
 pub fn once(subject: &str, text: &str) {
@@ -23,12 +24,60 @@ pub fn once(subject: &str, text: &str) {
     }
 }
 
-/// The value of an environment variable, parsed by `parse`; `default` when it is not set or empty. When
-/// parsing fails, a message says what the variable `takes`, and the value is `default`.
-pub fn setting<T>(variable: &str, takes: &str, parse: impl Fn(&str) -> Option<T>, default: T) -> T {
-    let Some(value) = environment::value(variable) else { return default };
-    parse(&value).unwrap_or_else(|| {
-        once(variable, &format!("{variable}={value} is ignored: it takes {takes}"));
+/// The number that an environment variable is set to; `default` when it is not set or empty. When it is no number that the
+/// variable takes, a message says so, and the value is `default`.
+#[must_use]
+pub fn number(variable: &Variable, default: f64) -> f64 {
+    let Some(value) = environment::value(variable.name) else { return default };
+    variable.number(&value).unwrap_or_else(|| {
+        ignored(variable, &value);
         default
     })
+}
+
+/// The word that an environment variable is set to, as [`number`].
+#[must_use]
+pub fn word(variable: &Variable) -> Option<String> {
+    let value = environment::value(variable.name)?;
+    if variable.complaints(&value).is_empty() {
+        return Some(value);
+    }
+    ignored(variable, &value);
+    None
+}
+
+fn ignored(variable: &Variable, value: &str) {
+    once(variable.name, &format!("{}={value} is ignored: it takes {}", variable.name, variable.takes()));
+}
+
+/// A number with a comma between each three digits: `12,000,000`.
+#[must_use]
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A message about a limit: `local memory per work-group: 1,200,000 bytes asked, 65,536 is the most`.
+#[must_use]
+pub fn beyond_limit(what: &str, asked: u64, unit: &str, most: u64) -> String {
+    format!("{what}: {} {unit} asked, {} is the most", grouped(asked), grouped(most))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (12_000_000, "12,000,000")] {
+            assert_eq!(grouped(number), text);
+        }
+    }
 }

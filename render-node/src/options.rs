@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use gencl_program::{environment, report};
-use gencl_simulator::translated::source::{self, EngineChoice, Source};
+use gencl_program::{environment, report, variables};
+use gencl_simulator::translated::source::{EngineChoice, Source};
 use gencl_simulator::{Settings, statistics};
 
 /// The path of this library, in whose folder the translator may be. In `LD_PRELOAD` it may be that of a link.
@@ -20,9 +20,6 @@ pub const STRICT: &str = "GENCL_RENDER_NODE_STRICT";
 pub const TRACE: &str = "GENCL_RENDER_NODE_TRACE";
 /// The file that statistics of kernels are written to when the process exits.
 pub const STATISTICS: &str = "GENCL_RENDER_NODE_STATISTICS";
-/// Seconds without progress after which a batch is stopped, as for gencl's own simulator. Invalid values are
-/// ignored.
-pub const HANG_LIMIT: &str = "GENCL_HANG_LIMIT";
 
 /// The options of this process.
 #[derive(Debug)]
@@ -35,8 +32,8 @@ pub struct Options {
     pub strict: bool,
     /// See [`TRACE`].
     pub trace: bool,
-    /// See [`HANG_LIMIT`].
-    pub hang_limit: Option<Duration>,
+    /// Time without progress after which a batch is stopped, as for gencl's own simulator (`GENCL_HANG_LIMIT`).
+    pub hang_limit: Duration,
     /// See [`STATISTICS`].
     pub statistics: Option<PathBuf>,
     /// How kernels are executed (`GENCL_ENGINE`). Invalid values are ignored.
@@ -46,7 +43,7 @@ pub struct Options {
 impl Options {
     /// Settings of the simulator.
     pub fn settings(&self) -> Settings {
-        let hang_limit = self.hang_limit.unwrap_or(Settings::default().hang_limit);
+        let hang_limit = self.hang_limit;
         let statistics = self.statistics.as_deref().map(statistics::written_at_exit);
         let translations = Some(Source(Arc::new(gencl_client::Translations)));
         let engine = self.engine;
@@ -69,22 +66,15 @@ fn read() -> Options {
         device: environment::value(DEVICE).unwrap_or_else(|| "skl".into()),
         strict: environment::value(STRICT).is_some(),
         trace: environment::value(TRACE).is_some(),
-        hang_limit: report::setting(
-            HANG_LIMIT,
-            "a number of seconds",
-            |value| seconds(value).map(Some),
-            None,
-        ),
+        hang_limit: hang_limit(),
         statistics: environment::trusted_value(STATISTICS).map(PathBuf::from),
-        engine: EngineChoice::named(&environment::value(source::ENGINE).unwrap_or_default()).unwrap_or_else(
-            |reason| {
-                report::once(source::ENGINE, &reason);
-                EngineChoice::default()
-            },
-        ),
+        engine: EngineChoice::named(&report::word(&variables::ENGINE).unwrap_or_default())
+            .unwrap_or_default(),
     }
 }
 
-fn seconds(value: &str) -> Option<Duration> {
-    Duration::try_from_secs_f64(value.parse().ok()?).ok()
+fn hang_limit() -> Duration {
+    let default = Settings::default().hang_limit;
+    Duration::try_from_secs_f64(report::number(&variables::HANG_LIMIT, default.as_secs_f64()))
+        .unwrap_or(default)
 }

@@ -162,7 +162,8 @@ impl Context {
     /// printed to standard error.
     pub(crate) fn report(&self, subject: &str, error: &Error) {
         tracing::warn!("{error}");
-        report::once(subject, &error.to_string());
+        let text = if error.reason.is_empty() { error.code.to_string() } else { error.reason.to_string() };
+        report::once(subject, &text);
         if let Some(notify) = &self.notify {
             notify(error);
         }

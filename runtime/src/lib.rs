@@ -8,6 +8,7 @@
 
 mod context;
 mod device;
+mod diagnosis;
 mod error;
 mod event;
 mod kernel;
@@ -26,6 +27,7 @@ mod values;
 
 pub use context::{Context, ContextNotify};
 pub use device::{Device, DeviceFacts, DeviceKind, host_time};
+pub use diagnosis::diagnosis;
 pub use error::{Code, Error, Result};
 pub use event::{CommandKind, Event, EventStatus, ProfilingInfo};
 pub use gencl_client::set_library_path;

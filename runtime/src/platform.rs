@@ -10,6 +10,7 @@ use crate::Device;
 #[derive(Debug)]
 pub struct Platform {
     devices: Vec<Arc<Device>>,
+    refused: Vec<(String, String)>,
     reason: Option<String>,
 }
 
@@ -17,12 +18,13 @@ impl Platform {
     /// The one platform of the process. The first call discovers the devices.
     pub fn get() -> &'static Self {
         static PLATFORM: OnceLock<Platform> = OnceLock::new();
-        PLATFORM.get_or_init(|| match crate::device::discover() {
-            Ok(devices) => Self { devices: devices.into_iter().map(Arc::new).collect(), reason: None },
-            Err(reason) => {
+        PLATFORM.get_or_init(|| {
+            let found = crate::device::discover();
+            if let Some(reason) = &found.failure {
                 report::once("no device", &format!("no device is found: {reason}"));
-                Self { devices: Vec::new(), reason: Some(reason) }
             }
+            let devices = found.devices.into_iter().map(Arc::new).collect();
+            Self { devices, refused: found.refused, reason: found.failure }
         })
     }
 
@@ -34,5 +36,10 @@ impl Platform {
     /// Why there are no devices, `None` when there are some.
     pub fn no_devices_reason(&self) -> Option<&str> {
         self.reason.as_deref()
+    }
+
+    /// Devices that are not used, by path or name, with reasons.
+    pub(crate) fn refused(&self) -> &[(String, String)] {
+        &self.refused
     }
 }

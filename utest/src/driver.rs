@@ -58,6 +58,8 @@ fn build(folder: &Path) -> Result<(), String> {
         "gencl-compiler",
         "-p",
         "gencl-render-node",
+        "-p",
+        "gencl-cli",
     ];
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(arguments).current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));

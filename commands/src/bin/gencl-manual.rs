@@ -12,7 +12,8 @@ const SHELLS: [(Shell, &str); 3] = [(Shell::Bash, "bash"), (Shell::Fish, "fish")
 fn write(folder: &Path) -> io::Result<()> {
     let pages = folder.join("man");
     fs::create_dir_all(&pages)?;
-    for command in gencl_commands::all() {
+    // Tools have pages of their own instead of those of `gencl`'s subcommands, so they come later.
+    for command in [gencl_cli::command()].into_iter().chain(gencl_commands::all()) {
         let name = command.get_name().to_owned();
         for (shell, subfolder) in SHELLS {
             let completions = folder.join(subfolder);

@@ -1,24 +1,28 @@
 //! `genclc`: the command-line compiler and the compile server.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::FromArgMatches;
 use gencl_commands::genclc::{self, Arguments};
-use gencl_compiler::driver::{Build, Driver, Listener};
+use gencl_compiler::codegen::Target;
+use gencl_compiler::driver::{Build, Driver, Listener, Outcome};
 use gencl_compiler::server::{self, Service};
-use gencl_compiler::{statistics, supervisor, translation};
+use gencl_compiler::{clang, statistics, supervisor, translation};
 use gencl_program::debug::{self, Debug};
 use gencl_program::protocol::Status;
 use gencl_program::{elf, environment};
+
+/// The name of standard input as a source.
+const STANDARD_INPUT: &str = "-";
 
 /// Options of this program whose value is the next argument.
 const WITH_VALUE: &[&str] = &["-o", "--output", "--target", "--dump"];
 
 fn main() -> ExitCode {
     let (own, options) = sort(std::env::args().collect());
-    let arguments = Arguments::from_arg_matches(&genclc::command().get_matches_from(own));
+    let arguments = Arguments::from_arg_matches(&genclc::command().version(version()).get_matches_from(own));
     let arguments = arguments.unwrap_or_else(|error| error.exit());
     if arguments.serve
         && let Err(error) = supervisor::step_aside(arguments.memory)
@@ -61,6 +65,7 @@ fn sort(arguments: Vec<String>) -> (Vec<String>, String) {
     let mut arguments = arguments.into_iter();
     while let Some(argument) = arguments.next() {
         let build_option = argument.starts_with('-')
+            && argument != STANDARD_INPUT
             && !argument.starts_with("--")
             && !["-o", "-h", "-V"].contains(&argument.as_str());
         if build_option {
@@ -93,12 +98,19 @@ fn serve(builds: bool) -> ExitCode {
     let translate = translation::answer;
     let service = Service { debug: &debug, idle_timeout: server::IDLE_TIMEOUT, builds, translate };
     match server::serve(io::stdin(), &mut io::stdout(), service) {
+        // The application has ended.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("genclc: {error}");
             ExitCode::FAILURE
         }
     }
+}
+
+/// The version, with that of clang.
+fn version() -> String {
+    format!("{}, {}", env!("CARGO_PKG_VERSION"), clang::version())
 }
 
 /// Compiles all sources, also those after one that fails.
@@ -112,7 +124,9 @@ fn compile(arguments: &Arguments, options: &str) -> ExitCode {
         }
         let mut good = true;
         for path in &paths {
-            good &= build(arguments, options, path)?;
+            let source = Source::read(path)?;
+            good &=
+                if arguments.check { check(options, &source) } else { build(arguments, options, &source)? };
         }
         Ok(good)
     });
@@ -134,43 +148,98 @@ fn sources(named: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
             paths.push(path.clone());
             continue;
         }
+        let before = paths.len();
         let entries = path.read_dir().map_err(|e| format!("{}: {e}", path.display()))?;
         let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
         files.retain(|file| file.extension().is_some_and(|extension| extension == "cl"));
         files.sort();
         paths.extend(files);
+        if paths.len() == before {
+            return Err(format!("{}: there are no files *.cl in this folder", path.display()));
+        }
     }
     Ok(paths)
 }
 
-/// Compiles a file. Returns false if the source has errors, which were printed.
-fn build(arguments: &Arguments, options: &str, path: &Path) -> Result<bool, String> {
+/// A source and what diagnostics call it.
+struct Source {
+    name: String,
+    text: Vec<u8>,
+    /// The folder whose headers are found, as if it were the current one.
+    folder: PathBuf,
+}
+
+impl Source {
+    fn read(path: &Path) -> Result<Self, String> {
+        if path.as_os_str() == STANDARD_INPUT {
+            let mut text = Vec::new();
+            io::stdin().read_to_end(&mut text).map_err(|e| format!("standard input: {e}"))?;
+            return Ok(Self { name: "<stdin>".to_owned(), text, folder: ".".into() });
+        }
+        let text = std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Ok(Self { name: path.to_string_lossy().into_owned(), text, folder: folder.to_owned() })
+    }
+
+    fn compile(&self, debug: &Debug, options: &str, target: &str) -> Outcome {
+        let options = format!("{options} -I {}", quote(&self.folder.to_string_lossy()));
+        let build = Build { source: &self.text, name: &self.name, options: &options, headers: &[], target };
+        Driver::new(debug, &mut Printer).build(&build)
+    }
+}
+
+/// Compiles a source. Returns false if it has errors, which were printed.
+fn build(arguments: &Arguments, options: &str, source: &Source) -> Result<bool, String> {
     let environment = environment::trusted_value("GENCL_DEBUG").unwrap_or_default();
     let (debug, complaints) = Debug::parse(&format!("{},{}", environment.to_string_lossy(), arguments.dump));
     if let Some(complaint) = complaints.first() {
         return Err(complaint.clone());
     }
-    let source = std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?;
-    // Headers in the source's folder are found, as if it were the current one.
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let include = format!("{options} -I {}", quote(&directory.to_string_lossy()));
-    let name = path.to_string_lossy();
-    let build =
-        Build { source: &source, name: &name, options: &include, headers: &[], target: &arguments.target };
-    let outcome = Driver::new(&debug, &mut Printer).build(&build);
+    let outcome = source.compile(&debug, options, &arguments.target);
     eprint!("{}", outcome.log);
     let Some(mut program) = outcome.program else {
         return Ok(outcome.status == Status::Success);
     };
     program.options = options.to_owned();
     if arguments.stats {
-        program.kernels.iter().for_each(|kernel| print(&statistics::line(kernel, &name)));
+        program.kernels.iter().for_each(|kernel| print(&statistics::line(kernel, &source.name)));
     }
     if let Some(output) = &arguments.output {
         let binary = elf::write(&program).map_err(|e| e.to_string())?;
         std::fs::write(output, binary).map_err(|e| format!("{}: {e}", output.display()))?;
+    } else if !arguments.stats && debug == Debug::default() {
+        let (name, target, kernels) = (&source.name, &arguments.target, program.kernels.len());
+        eprintln!("genclc: {name} compiles for {target} (kernels: {kernels}); -o FILE writes the program");
     }
     Ok(true)
+}
+
+/// Compiles a source for all targets, and prints each log once, with the targets that have it. Returns false if there are
+/// errors on one.
+fn check(options: &str, source: &Source) -> bool {
+    let mut logs: Vec<(String, Vec<&str>)> = Vec::new();
+    let (mut good, mut bad) = (Vec::new(), Vec::new());
+    for target in Target::all() {
+        let outcome = source.compile(&Debug::default(), options, target.name);
+        let list = if outcome.status == Status::Success { &mut good } else { &mut bad };
+        list.push(target.name);
+        match logs.iter_mut().find(|(log, _)| *log == outcome.log) {
+            Some((_, targets)) => targets.push(target.name),
+            None if outcome.log.is_empty() => {}
+            None => logs.push((outcome.log, vec![target.name])),
+        }
+    }
+    for (log, targets) in logs {
+        let which =
+            if targets.len() == Target::all().len() { "all targets".into() } else { targets.join(", ") };
+        print(&format!("{}: on {which}:\n{log}", source.name));
+    }
+    for (verdict, targets) in [("compiles for", &good), ("fails for", &bad)] {
+        if !targets.is_empty() {
+            print(&format!("{} {verdict} {}\n", source.name, targets.join(", ")));
+        }
+    }
+    bad.is_empty()
 }
 
 /// Prints to standard output. Errors are ignored, as readers such as `head` close the pipe early.

@@ -27,6 +27,7 @@ mod tests;
 pub use target::Target;
 
 use crate::ir::{Form, Function, Location};
+use gencl_program::report;
 use gencl_program::{Kernel, Statistics};
 use lir::{InstKind, Program};
 use select::PrivateLocation;
@@ -81,13 +82,13 @@ impl Compiled {
 
 /// Why a kernel could not be compiled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("kernel {kernel}: {what} ({place})")]
+#[error("kernel {kernel}: {what}{}", if place.is_empty() { String::new() } else { format!(" ({place})") })]
 pub struct Error {
     /// The kernel.
     pub kernel: String,
     /// What is wrong.
     pub what: String,
-    /// Where: a block and instruction, a stage, an offset.
+    /// Where: a block and instruction, a stage, an offset. Empty when it is about the whole kernel.
     pub place: String,
 }
 
@@ -109,7 +110,7 @@ pub fn compile(function: &Function, target: &Target, options: &Options) -> Resul
         Some(other) => {
             let what =
                 format!("threads of {other} lanes (sub-group size) are not supported; {possible:?} are");
-            return Err(error(what, "options".into()));
+            return Err(error(what, String::new()));
         }
         None => width::candidate_widths(function, possible),
     };
@@ -125,6 +126,7 @@ pub fn compile(function: &Function, target: &Target, options: &Options) -> Resul
             Ok(selected) => selected,
             // Private memory of so many lanes may be too much.
             Err(_) if !attempt.last => continue,
+            Err((_, failure)) if failure.is_limit => return Err(error(failure.what, String::new())),
             Err((place, failure)) => return Err(error(failure.what, place)),
         };
         if let Some(compiled) =
@@ -220,8 +222,9 @@ fn finish(
         Some(size) => size,
         None if !attempt.last => return Ok(None),
         None => {
-            let what = format!("more than {limit} bytes of private memory and spilled registers in a thread");
-            return Err((what, "register allocation"));
+            let used = u64::from(selected.program.spill_size) + u64::from(in_scratch);
+            let what = "private memory and spilled registers of a thread";
+            return Err((report::beyond_limit(what, used, "bytes", limit.into()), ""));
         }
     };
     kernel.statistics = statistics(&selected.program, &locations, &code);

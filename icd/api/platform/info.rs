@@ -1,6 +1,8 @@
 //! `clGetPlatformInfo`
 
 use gencl_icd_macros::cl_entrypoint;
+use gencl_program::diagnosis::{Diagnosis, PLATFORM_QUERY};
+use gencl_runtime::{Code, Error};
 use opencl_sys::{
     CL_PLATFORM_EXTENSIONS, CL_PLATFORM_EXTENSIONS_WITH_VERSION, CL_PLATFORM_HOST_TIMER_RESOLUTION,
     CL_PLATFORM_ICD_SUFFIX_KHR, CL_PLATFORM_NAME, CL_PLATFORM_NUMERIC_VERSION, CL_PLATFORM_PROFILE,
@@ -36,6 +38,7 @@ fn get_platform_info(
         CL_PLATFORM_EXTENSIONS_WITH_VERSION => info.values(&versions::with_versions(&extensions())),
         CL_PLATFORM_ICD_SUFFIX_KHR => info.string("GENCL"),
         CL_PLATFORM_HOST_TIMER_RESOLUTION => info.value(HOST_TIMER_RESOLUTION_NS),
+        PLATFORM_QUERY => info.string(&diagnosis()?),
         _ => info.unknown(name),
     }
 }
@@ -43,4 +46,11 @@ fn get_platform_info(
 /// The extensions that all devices have.
 fn extensions() -> Vec<Named> {
     versions::extensions(gencl_runtime::Platform::get().devices().iter().map(|device| device.facts()))
+}
+
+/// The driver's report on itself as JSON.
+fn diagnosis() -> CLResult<String> {
+    let commit = option_env!("GENCL_COMMIT").map(str::to_owned);
+    let report = Diagnosis { commit, ..gencl_runtime::diagnosis() };
+    serde_json::to_string(&report).map_err(|error| Error::new(Code::OutOfHostMemory, error.to_string()))
 }

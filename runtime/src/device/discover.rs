@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gencl_i915::RenderNode;
+use gencl_i915::facts::NodeFacts;
 use gencl_i915::kernel::{self, KernelNode};
 use gencl_i915::uapi::param;
-use gencl_program::{environment, report};
-use gencl_simulator::translated::source::{self, EngineChoice, Source};
+use gencl_program::{environment, report, suggest, variables};
+use gencl_simulator::translated::source::{EngineChoice, Source};
 use gencl_simulator::{Settings, Simulator, statistics};
 
 use super::Device;
@@ -21,70 +22,120 @@ use crate::profile;
 /// The default target of the simulator.
 const DEFAULT_TARGET: &str = "skl";
 
+/// What goes before the name of a simulated device in `GENCL_DEVICE`.
+const SIMULATED: &str = "sim:";
+
+/// The result of a search for devices.
+#[derive(Debug, Default)]
+pub(crate) struct Discovery {
+    /// Devices that can be used.
+    pub devices: Vec<Device>,
+    /// Devices that cannot be used, by path or name, with reasons.
+    pub refused: Vec<(String, String)>,
+    /// Why there are no devices, a text for users.
+    pub failure: Option<String>,
+}
+
+impl Discovery {
+    fn failed(reason: String) -> Self {
+        Self { failure: Some(reason), ..Self::default() }
+    }
+
+    /// From devices by their names; the failure has the reasons when none can be used.
+    fn of(opened: impl Iterator<Item = (String, Result<Device, String>)>) -> Self {
+        let mut found = Self::default();
+        for (name, result) in opened {
+            match result {
+                Ok(device) => found.devices.push(device),
+                Err(reason) => {
+                    tracing::info!("{name} is not used: {reason}");
+                    found.refused.push((name, reason));
+                }
+            }
+        }
+        if found.devices.is_empty() {
+            let reasons: Vec<_> =
+                found.refused.iter().map(|(name, reason)| format!("{name}: {reason}")).collect();
+            found.failure = Some(reasons.join("; "));
+        }
+        found
+    }
+}
+
 /// Finds the devices that `GENCL_DEVICE` names, separated by commas: `sim:skl` or the path of a render node.
 /// Without it, all supported render nodes, or the simulator if there are none. `GENCL_DEVICE_TYPE` (`cpu`,
-/// `gpu`) overrides the reported type. Devices that cannot be used are left out. The error, when none is
-/// left, is a text for users.
-pub(crate) fn discover() -> Result<Vec<Device>, String> {
-    let names = environment::trusted_value("GENCL_DEVICE").unwrap_or_default();
-    let names = names.to_string_lossy();
-    let kind = match environment::value("GENCL_DEVICE_TYPE").unwrap_or_default().as_str() {
-        "" => None,
-        "cpu" => Some(DeviceKind::Cpu),
-        "gpu" => Some(DeviceKind::Gpu),
-        other => return Err(format!("GENCL_DEVICE_TYPE={other}: it may be cpu or gpu")),
+/// `gpu`) overrides the reported type. Devices that cannot be used are left out, with a message when that may be a surprise.
+pub(crate) fn discover() -> Discovery {
+    let kind = match variables::DEVICE_TYPE.word() {
+        Ok(word) => word.map(|word| if word == "cpu" { DeviceKind::Cpu } else { DeviceKind::Gpu }),
+        Err(complaint) => return Discovery::failed(complaint),
     };
-    if !names.is_empty() {
-        let list: Vec<_> = names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
-        if list.is_empty() {
-            return Err(format!("GENCL_DEVICE={names} names no device"));
-        }
-        return usable(list.into_iter().map(|name| {
-            let device = named(name, kind);
-            if let Err(reason) = &device {
-                report::once(name, &format!("GENCL_DEVICE: {name} is not used: {reason}"));
-            }
-            (name.to_owned(), device)
-        }));
+    match environment::trusted_value(variables::DEVICE.name) {
+        Some(names) => chosen(&names.to_string_lossy(), kind),
+        None => automatic(kind),
     }
+}
+
+/// The devices of a list of names.
+fn chosen(names: &str, kind: Option<DeviceKind>) -> Discovery {
+    let list: Vec<_> = names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+    if list.is_empty() {
+        let takes = variables::DEVICE.takes();
+        return Discovery::failed(format!("GENCL_DEVICE={names} names no device: it takes {takes}"));
+    }
+    let found =
+        Discovery::of(list.into_iter().map(|name| (format!("GENCL_DEVICE={name}"), named(name, kind))));
+    // When none is left, the failure has the reasons.
+    if found.failure.is_none() {
+        for (name, reason) in &found.refused {
+            report::once(name, &format!("{name} is not used: {reason}"));
+        }
+    }
+    found
+}
+
+/// All render nodes that can be used, or a simulated device.
+fn automatic(kind: Option<DeviceKind>) -> Discovery {
     let nodes = kernel::find().into_iter().map(|found| {
         let opened = found.device.and_then(|_| KernelNode::open(&found.path));
         (found.path.display().to_string(), opened.and_then(|node| real(node, kind)))
     });
-    match usable(nodes) {
-        Ok(devices) => Ok(devices),
-        Err(reasons) => {
-            tracing::info!("no render node is used: {reasons}");
-            simulated(DEFAULT_TARGET, kind).map(|device| vec![device])
+    let found = Discovery::of(nodes);
+    if !found.devices.is_empty() {
+        return found;
+    }
+    for (path, reason) in &found.refused {
+        if NodeFacts::of(Path::new(path)).is_intel() {
+            report::once(path, &format!("{path} is not used, but a simulated GPU: {reason}"));
         }
     }
-}
-
-/// The devices that could be opened; the error has the reasons when there are none.
-fn usable<T>(opened: impl Iterator<Item = (String, Result<T, String>)>) -> Result<Vec<T>, String> {
-    let (mut devices, mut reasons) = (Vec::new(), Vec::new());
-    for (name, result) in opened {
-        match result {
-            Ok(device) => devices.push(device),
-            Err(reason) => {
-                tracing::warn!("{name} is not used: {reason}");
-                reasons.push(format!("{name}: {reason}"));
-            }
-        }
+    match simulated(DEFAULT_TARGET, kind) {
+        Ok(device) => Discovery { devices: vec![device], failure: None, ..found },
+        Err(reason) => Discovery { failure: Some(reason), ..found },
     }
-    if devices.is_empty() { Err(reasons.join("; ")) } else { Ok(devices) }
 }
 
 /// The device that an entry of `GENCL_DEVICE` names.
 fn named(name: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
-    if let Some(target) = name.strip_prefix("sim:") {
+    if let Some(target) = name.strip_prefix(SIMULATED) {
         return simulated(target, kind);
     }
     if name.starts_with('/') {
         return real(KernelNode::open(name.as_ref())?, kind);
     }
-    Err("it may be sim:TARGET or the path of a render node, or several of these, separated by commas"
-        .to_owned())
+    let simulated =
+        gencl_eu::device::Device::all().iter().map(|device| format!("{SIMULATED}{}", device.name));
+    let nodes = kernel::find().into_iter().map(|node| node.path.display().to_string());
+    let known: Vec<_> = simulated.chain(nodes).collect();
+    // The name alone, without what goes before it.
+    let whole = known
+        .iter()
+        .find(|known| known.ends_with(&format!(":{name}")) || known.ends_with(&format!("/{name}")));
+    let hint = whole.map_or_else(
+        || suggest::did_you_mean(name, known.iter().map(String::as_str)),
+        |whole| format!("; did you mean {whole}?"),
+    );
+    Err(format!("there is no such device; it takes {}{hint}", variables::DEVICE.takes()))
 }
 
 fn real(node: KernelNode, kind: Option<DeviceKind>) -> Result<Device, String> {
@@ -121,11 +172,12 @@ fn simulated_kind() -> DeviceKind {
 /// `GENCL_DEBUG=profile`.
 fn simulated(target: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
     let mut settings = Settings { shared: false, ..Settings::default() };
-    if let Some(limit) = environment::value("GENCL_HANG_LIMIT") {
-        let seconds = limit.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        settings.hang_limit = seconds.ok_or_else(|| format!("GENCL_HANG_LIMIT={limit}: it takes seconds"))?;
+    if let Some(limit) = environment::value(variables::HANG_LIMIT.name) {
+        let seconds =
+            variables::HANG_LIMIT.number(&limit).and_then(|limit| Duration::try_from_secs_f64(limit).ok());
+        settings.hang_limit = seconds.ok_or_else(|| variables::HANG_LIMIT.complaints(&limit).concat())?;
     }
-    settings.engine = EngineChoice::named(&environment::value(source::ENGINE).unwrap_or_default())?;
+    settings.engine = EngineChoice::named(&variables::ENGINE.word()?.unwrap_or_default())?;
     settings.translations = Some(Source(Arc::new(gencl_client::Translations)));
     settings.statistics = profile::file("counts.json").map(|file| statistics::written_at_exit(&file));
     simulate(target, kind.unwrap_or_else(simulated_kind), settings)
@@ -155,13 +207,33 @@ mod tests {
 
     #[test]
     fn a_device_that_fails_does_not_hide_others() {
-        let opened = |results: [Result<u32, &str>; 3]| {
-            usable(results.into_iter().map(|result| ("a node".to_owned(), result.map_err(str::to_owned))))
+        let found = |names: &str| {
+            let found = chosen(names, None);
+            let refused: Vec<_> = found.refused.into_iter().map(|(name, _)| name).collect();
+            (found.devices.len(), refused.join(" "), found.failure)
         };
-        assert_eq!(opened([Ok(1), Err("locked"), Ok(2)]), Ok(vec![1, 2]));
-        assert_eq!(opened([Err("locked"), Err("busy"), Ok(3)]), Ok(vec![3]));
-        let none = opened([Err("locked"), Err("busy"), Err("gone")]).unwrap_err();
-        assert_eq!(none, "a node: locked; a node: busy; a node: gone");
+        assert_eq!(found("sim:skl, sim:none,sim:hsw"), (2, "GENCL_DEVICE=sim:none".to_owned(), None));
+        let (devices, refused, failure) = found("sim:none,/nonexistent");
+        assert_eq!((devices, refused.as_str()), (0, "GENCL_DEVICE=sim:none GENCL_DEVICE=/nonexistent"));
+        let failure = failure.unwrap();
+        assert!(failure.contains("ivb") && failure.contains("there is no such file"), "{failure}");
+        assert_eq!(found(",").0, 0);
+    }
+
+    #[test]
+    fn names_without_what_goes_before_them_are_suggested() {
+        let hint = |name| named(name, None).unwrap_err();
+        assert!(hint("skl").ends_with("did you mean sim:skl?"), "{}", hint("skl"));
+        assert!(hint("sin:hsw").ends_with("did you mean sim:hsw?"), "{}", hint("sin:hsw"));
+        assert!(!hint("cuda").contains("did you mean"));
+    }
+
+    #[test]
+    fn the_variable_has_the_names_of_engines() {
+        let variables::Values::Words(words) = variables::ENGINE.values else { panic!("it takes words") };
+        for word in words {
+            EngineChoice::named(word).unwrap();
+        }
     }
 
     #[test]

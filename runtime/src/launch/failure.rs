@@ -1,8 +1,9 @@
-//! Messages about launches that failed: the work-item, and the distance of its address to the nearest buffer.
+//! Messages about launches that failed: the source line, the work-item, and the distance of its address to the nearest buffer.
 
 use gencl_i915::{ErrorState, FaultPlace};
 
 use super::Launch;
+use super::source_line::source_line;
 use super::walk::Space;
 use crate::context::DeviceContext;
 use crate::memory::Storage;
@@ -25,7 +26,7 @@ impl LaunchMemory {
     }
 }
 
-/// The message about a failed launch: kernel, work-item and nearest buffer, as far as known, then the text of
+/// The message about a failed launch: kernel, source line, work-item and nearest buffer, as far as known, then the text of
 /// the render node. `place` returns the address that the kernel driver has chosen for a buffer.
 pub(super) fn describe(
     launch: &Launch,
@@ -35,6 +36,12 @@ pub(super) fn describe(
 ) -> String {
     let kernel = launch.kernel();
     let mut text = format!("kernel {}", kernel.name);
+    let executable = launch.executable();
+    let instruction =
+        state.place.kernel_offset.and_then(|offset| executable.debug_address(launch.number, offset));
+    if let Some(line) = instruction.and_then(|address| source_line(executable.debug(), address)) {
+        text += &format!(", {line}");
+    }
     if let Some([x, y, z]) = work_item(&launch.space, kernel.simd_width, &state.place) {
         text += &format!(", work-item ({x}, {y}, {z})");
     }
@@ -86,8 +93,12 @@ mod tests {
         let range = NdRange { dimensions: 2, offset: [100, 0, 0], global: [12, 5, 1], local: Some(local) };
         let space = Space::new(&range, local, true).unwrap();
         let item = |group, thread, lane| {
-            let place =
-                FaultPlace { address: None, group: Some(group), thread: Some(thread), lane: Some(lane) };
+            let place = FaultPlace {
+                group: Some(group),
+                thread: Some(thread),
+                lane: Some(lane),
+                ..FaultPlace::default()
+            };
             work_item(&space, 8, &place)
         };
         assert_eq!(item([1, 0, 0], 0, 7), Some([107, 1, 0]));

@@ -24,6 +24,7 @@ mod local_size;
 mod moving;
 mod relocate;
 mod slot;
+mod source_line;
 mod surfaces;
 mod walk;
 
@@ -32,6 +33,7 @@ use std::sync::Arc;
 pub(crate) use assemble::{Batch, InFlight, MAX_LAUNCHES, Progress, Submitted};
 pub(crate) use commands::CommandSet;
 pub(crate) use constants::{check, max_threads};
+use gencl_program::report;
 pub(crate) use hardware::Hardware;
 pub(crate) use slot::SlotPool;
 use walk::Space;
@@ -78,10 +80,9 @@ impl Launch {
         let executable = build.executable_for(local.iter().product())?;
         let local_memory = self.arguments.local_memory();
         if local_memory > u64::from(facts.local_memory) {
-            let reason = format!(
-                "{} needs {local_memory} bytes of local memory, the device has {}",
-                info.name, facts.local_memory
-            );
+            let what = format!("kernel {}: local memory per work-group", info.name);
+            let reason = report::beyond_limit(&what, local_memory, "bytes", facts.local_memory.into());
+            report::once(&what, &reason);
             return Err(Error::new(Code::OutOfResources, reason));
         }
         (self.executable, self.number) = (Some(executable), build.number());

@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use gencl_program::elf;
 use gencl_program::printf::PrintfFormat;
 use gencl_program::protocol::{Status, ToServer, WidenRequest};
+use gencl_program::{DebugSection, code_addresses, elf};
 
 use crate::context::DeviceContext;
 use crate::launch::check;
@@ -33,6 +33,8 @@ pub(crate) struct Executable {
     uneven_groups: bool,
     /// Pointers in `constants` and `variables`.
     relocations: Vec<gencl_program::Relocation>,
+    /// Line tables, if the program has them.
+    debug: Vec<DebugSection>,
     /// The program as an ELF file. Empty when it has no bitcode to compile for another SIMD width.
     binary: Arc<[u8]>,
     /// The same program at the largest SIMD width, compiled for the first launch that needs it.
@@ -107,6 +109,7 @@ impl Executable {
             formats: program.formats,
             uneven_groups: program.uneven_groups,
             relocations: program.data.relocations,
+            debug: program.debug,
             binary: Arc::new([]),
             wide: OnceLock::new(),
         })
@@ -188,6 +191,16 @@ impl Executable {
             gencl_program::DataSection::Constants => self.constants(),
             gencl_program::DataSection::Variables => self.variables(),
         }
+    }
+
+    /// The address of an instruction in [`Executable::debug`], by its kernel's index and its offset in the kernel.
+    pub(crate) fn debug_address(&self, number: usize, offset: u32) -> Option<u64> {
+        code_addresses(&self.kernels).nth(number).map(|address| address + u64::from(offset))
+    }
+
+    /// Debug information; empty without `-g`.
+    pub(crate) fn debug(&self) -> &[DebugSection] {
+        &self.debug
     }
 
     /// Formats of `printf`.

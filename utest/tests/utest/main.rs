@@ -5,6 +5,7 @@ mod after_fault;
 mod api;
 mod arguments;
 mod arithmetic;
+mod broken;
 mod build_options;
 mod builds;
 mod child;
@@ -73,6 +74,7 @@ fn cases() -> Vec<Case> {
         after_fault::cases(),
         out_of_order::cases(),
         told::cases(),
+        broken::cases(),
         read_past_end::cases(),
         misuse::cases(),
         witness::cases(),

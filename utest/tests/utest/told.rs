@@ -98,7 +98,7 @@ fn device() -> Outcome {
         return Gpu::get().map(drop);
     }
     let expected: [&[&str]; 2] =
-        [&["GENCL_DEVICE", "sim:none", "skl"], &["GENCL_DEVICE", "wrong", "sim:TARGET"]];
+        [&["GENCL_DEVICE", "sim:none", "skl"], &["GENCL_DEVICE", "wrong", "sim:NAME"]];
     expect(&lines("told_device", &[("GENCL_DEVICE", "sim:none,wrong,sim:skl")])?, &expected)
 }
 

@@ -25,6 +25,7 @@ use crate::ir::{
 };
 use flags::Flags;
 use gencl_isa::Type;
+use gencl_program::report;
 #[cfg(test)]
 pub use interleave::granule;
 pub use payload::PrivateLocation;
@@ -35,17 +36,24 @@ use rustc_hash::FxHashMap;
 pub struct Failure {
     /// The reason.
     pub what: String,
+    /// It is a property of the whole kernel, not of one of its operations.
+    pub is_limit: bool,
 }
 
 impl Failure {
     /// An operation that the target or this compiler does not support.
     pub fn unsupported(what: impl Into<String>) -> Failure {
-        Failure { what: format!("not supported: {}", what.into()) }
+        Failure { what: format!("not supported: {}", what.into()), is_limit: false }
+    }
+
+    /// More of something than the hardware has.
+    pub fn beyond_limit(what: &str, asked: u64, unit: &str, most: u64) -> Failure {
+        Failure { what: report::beyond_limit(what, asked, unit, most), is_limit: true }
     }
 
     /// The IR violates an invariant that selection relies on.
     pub fn internal(what: impl Into<String>) -> Failure {
-        Failure { what: what.into() }
+        Failure { what: what.into(), is_limit: false }
     }
 }
 

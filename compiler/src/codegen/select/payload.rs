@@ -8,6 +8,9 @@ use crate::ir::{Family, Form, Function, Input, Op, Reg, Type as IrType, UnaryOp,
 use gencl_isa::{Arf, Condition, Flag, Opcode, Type};
 use gencl_program::{Push, PushSource};
 
+/// Maximum private memory of a thread in bytes, which is that of scratch memory on most targets.
+const MAX_PRIVATE: u32 = 1 << 21;
+
 /// The location of private memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PrivateLocation {
@@ -89,11 +92,10 @@ pub fn plan(function: &Function, simd: u32, place: PrivateLocation, most: u32) -
         if place == PrivateLocation::Stack {
             want(PushSource::StackBase, 4);
         }
-        if u64::from(p.private_size) * u64::from(simd) > 1 << 21 {
-            return Err(Failure::unsupported(format!(
-                "{} bytes of private memory per work-item",
-                function.private_size
-            )));
+        let most = MAX_PRIVATE / simd;
+        if p.private_size > most {
+            let asked = function.private_size.into();
+            return Err(Failure::beyond_limit("private memory per work-item", asked, "bytes", most.into()));
         }
     }
     // Sorted by size, they are aligned without gaps.
@@ -106,7 +108,8 @@ pub fn plan(function: &Function, simd: u32, place: PrivateLocation, most: u32) -
     p.cross_thread_size = offset.next_multiple_of(GRF);
     let registers = p.cross_thread_size / GRF + if p.local_ids { 3 * id_registers(simd) } else { 0 };
     if registers > most {
-        return Err(Failure::unsupported(format!("{} bytes of arguments used", p.cross_thread_size)));
+        let (what, used) = ("arguments that are used", u64::from(registers * GRF));
+        return Err(Failure::beyond_limit(what, used, "bytes", u64::from(most * GRF)));
     }
     Ok(p)
 }
