@@ -46,7 +46,7 @@ fn unused(platform: &Platform) -> Vec<UnusedDevice> {
 /// A device by its name or path; `wanted`: if it is an Intel GPU, it should be used.
 fn unused_device(name: &str, reason: &str, wanted: bool) -> UnusedDevice {
     let path = Path::new(name.strip_prefix("GENCL_DEVICE=").unwrap_or(name));
-    let node = path.starts_with("/dev/dri").then(|| NodeFacts::of(path)).unwrap_or_default();
+    let node = if path.starts_with("/dev/dri") { NodeFacts::of(path) } else { NodeFacts::default() };
     UnusedDevice {
         name: name.to_owned(),
         reason: reason.to_owned(),

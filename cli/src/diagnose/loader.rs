@@ -78,8 +78,8 @@ impl LoaderState {
 
     /// The library of gencl that an `.icd` file names.
     pub(crate) fn own_library(&self) -> Option<&Path> {
-        let own = self.drivers.iter().filter(|icd| icd.is_own()).map(|icd| Path::new(&icd.library));
-        own.filter(|library| library.is_file()).last()
+        let mut own = self.drivers.iter().filter(|icd| icd.is_own()).map(|icd| Path::new(&icd.library));
+        own.rfind(|library| library.is_file())
     }
 
     /// What is broken.
