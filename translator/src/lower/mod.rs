@@ -199,8 +199,12 @@ impl Lowering<'_> {
         }
         self.f.begin(self.fault);
         self.f.ret(&LlvmValue::int(I32, u64::from(FAULT)));
+        let predecessors = self.function.predecessors();
         for block in order {
-            self.fill_parameters(block, &dominators);
+            let before = &predecessors[block.0 as usize];
+            let before: Vec<Block> =
+                before.iter().copied().filter(|from| dominators.is_reached(*from)).collect();
+            self.fill_parameters(block, &before);
         }
         let header = format!(
             "define internal i32 @{ONE_THREAD}({ARGUMENTS}, ptr noalias nonnull {}) #1",
@@ -266,19 +270,14 @@ impl Lowering<'_> {
     }
 
     /// Writes the parameters of a block as `phi`s.
-    fn fill_parameters(&mut self, block: Block, dominators: &Dominators) {
+    fn fill_parameters(&mut self, block: Block, before: &[Block]) {
         let Some(hole) = self.holes.get(&block).copied() else { return };
         let parameters = self.function.block(block).parameters.clone();
-        let before: Vec<Block> = self.function.predecessors()[block.0 as usize]
-            .iter()
-            .copied()
-            .filter(|from| dominators.is_reached(*from))
-            .collect();
         let mut text = String::new();
         for (number, parameter) in parameters.iter().enumerate() {
             let name = self.values[parameter].clone();
             let mut pairs = Vec::new();
-            for from in &before {
+            for from in before {
                 let targets = self.function.block(*from).end.targets().filter(|target| target.block == block);
                 let label = self.exits[from];
                 for target in targets {
