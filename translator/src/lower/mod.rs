@@ -60,6 +60,7 @@ struct Lowering<'a> {
     fault: Label,
     windows: u32,
     scratch_window: Option<u32>,
+    arrays: FxHashMap<u16, LlvmValue>,
     stops: bool,
 }
 
@@ -83,6 +84,7 @@ pub fn lower(plan: &Plan<'_>, lifted: Lifted) -> Written {
         fault: Label::default(),
         windows: windows(function),
         scratch_window: None,
+        arrays: FxHashMap::default(),
         stops,
     };
     lowering.one_thread();
@@ -165,6 +167,11 @@ fn is_rare(op: &Op, number: usize) -> bool {
     }
 }
 
+/// The LLVM type of what an array has.
+fn array_type(ty: Type) -> Ty {
+    if ty.scalar == Scalar::Mask { Ty::int(8, ty.lanes.into()) } else { llvm(ty) }
+}
+
 /// The LLVM type; of masks that of a vector of bits.
 fn llvm(ty: Type) -> Ty {
     let scalar = match ty.scalar {
@@ -192,8 +199,12 @@ impl Lowering<'_> {
         }
         self.f.begin(self.fault);
         self.f.ret(&LlvmValue::int(I32, u64::from(FAULT)));
+        let predecessors = self.function.predecessors();
         for block in order {
-            self.fill_parameters(block, &dominators);
+            let before = &predecessors[block.0 as usize];
+            let before: Vec<Block> =
+                before.iter().copied().filter(|from| dominators.is_reached(*from)).collect();
+            self.fill_parameters(block, &before);
         }
         let header = format!(
             "define internal i32 @{ONE_THREAD}({ARGUMENTS}, ptr noalias nonnull {}) #1",
@@ -259,19 +270,14 @@ impl Lowering<'_> {
     }
 
     /// Writes the parameters of a block as `phi`s.
-    fn fill_parameters(&mut self, block: Block, dominators: &Dominators) {
+    fn fill_parameters(&mut self, block: Block, before: &[Block]) {
         let Some(hole) = self.holes.get(&block).copied() else { return };
         let parameters = self.function.block(block).parameters.clone();
-        let before: Vec<Block> = self.function.predecessors()[block.0 as usize]
-            .iter()
-            .copied()
-            .filter(|from| dominators.is_reached(*from))
-            .collect();
         let mut text = String::new();
         for (number, parameter) in parameters.iter().enumerate() {
             let name = self.values[parameter].clone();
             let mut pairs = Vec::new();
-            for from in &before {
+            for from in before {
                 let targets = self.function.block(*from).end.targets().filter(|target| target.block == block);
                 let label = self.exits[from];
                 for target in targets {
@@ -367,8 +373,71 @@ impl Lowering<'_> {
                 Vec::new()
             }
             Op::Cancelled => vec![self.cancelled()],
+            Op::SetArray(number) => {
+                let value = self.array_value(operands[0]);
+                let place = self.array(*number, value.ty);
+                self.f.store(&value, &place, FILE);
+                Vec::new()
+            }
+            Op::GetArray(number) => {
+                let ty = self.function.ty(data.results[0]);
+                let own = array_type(ty);
+                let place = self.array(*number, own);
+                let all = self.f.load(own, &place, FILE);
+                vec![self.of_array(&all, ty)]
+            }
+            Op::SetElement(number) => {
+                let value = self.array_value(operands[1]);
+                let at = self.array_element(*number, operands[0], value.ty);
+                self.f.store(&value, &at, FILE);
+                Vec::new()
+            }
+            Op::GetElement(number) => {
+                let ty = self.function.ty(data.results[0]);
+                let own = array_type(ty);
+                let at = self.array_element(*number, operands[0], own);
+                let value = self.f.load(own, &at, FILE);
+                vec![self.of_array(&value, ty)]
+            }
             _ => unreachable!("{} is pure", data.op),
         }
+    }
+
+    /// The place of an array.
+    fn array(&mut self, number: u16, ty: Ty) -> LlvmValue {
+        if let Some(place) = self.arrays.get(&number) {
+            return place.clone();
+        }
+        let place = self.f.variable((ty.scalar.bits() * ty.lanes / 8) as usize);
+        self.arrays.insert(number, place.clone());
+        place
+    }
+
+    fn array_element(&mut self, number: u16, element: Value, ty: Ty) -> LlvmValue {
+        let place = self.array(number, ty);
+        let element = self.value(element);
+        let wide = self.f.convert("zext", &element, I64);
+        let bytes = self.f.binary("mul", &wide, &LlvmValue::int(I64, u64::from(ty.scalar.bits() / 8)));
+        self.f.offset(&place, &bytes)
+    }
+
+    /// What an array has of a value: of masks bytes.
+    fn array_value(&mut self, value: Value) -> LlvmValue {
+        let ty = self.function.ty(value);
+        if ty.scalar != Scalar::Mask {
+            return self.value(value);
+        }
+        let mask = self.vector(value);
+        self.f.convert("zext", &mask, array_type(ty))
+    }
+
+    /// A value of what an array has.
+    fn of_array(&mut self, own: &LlvmValue, ty: Type) -> LlvmValue {
+        if ty.scalar != Scalar::Mask {
+            return own.clone();
+        }
+        let mask = self.f.compare("icmp ne", own, &LlvmValue::int(own.ty, 0));
+        self.f.mask_bits(&mask)
     }
 
     /// Writes elements in the register file, one after the other, for the lanes of a mask.

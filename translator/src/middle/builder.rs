@@ -21,6 +21,8 @@ pub struct Builder {
     current: Option<Block>,
     /// What the current block has computed.
     known: FxHashMap<(Op, Vec<Value>, Type), Value>,
+    /// The halves that have been looked at in the current block, and the value of both.
+    halves: FxHashMap<(Value, Value), Option<Value>>,
 }
 
 impl Builder {
@@ -28,6 +30,7 @@ impl Builder {
     pub fn begin(&mut self, block: Block) {
         self.current = Some(block);
         self.known.clear();
+        self.halves.clear();
     }
 
     /// The block to which is appended.
@@ -447,6 +450,15 @@ impl Builder {
 
     /// Two halves that are computed alike, as one value: what instructions are split for that hosts need not split.
     fn merged(&mut self, a: Value, b: Value, depth: usize) -> Option<Value> {
+        if let Some(known) = self.halves.get(&(a, b)) {
+            return *known;
+        }
+        let merged = self.merged_anew(a, b, depth);
+        self.halves.insert((a, b), merged);
+        merged
+    }
+
+    fn merged_anew(&mut self, a: Value, b: Value, depth: usize) -> Option<Value> {
         let (ty, other) = (self.ty(a), self.ty(b));
         if ty != other || depth > MOST_MERGED {
             return None;

@@ -69,7 +69,8 @@ pub fn run(
     block: Block,
     parameters: &[Lanes],
 ) -> Outcome {
-    let mut thread = Thread { function, environment, values: FxHashMap::default() };
+    let mut thread =
+        Thread { function, environment, values: FxHashMap::default(), arrays: FxHashMap::default() };
     thread.enter(block, parameters.to_vec());
     let mut block = block;
     loop {
@@ -104,6 +105,7 @@ struct Thread<'a, E> {
     function: &'a Function,
     environment: &'a mut E,
     values: FxHashMap<Value, Lanes>,
+    arrays: FxHashMap<u16, Lanes>,
 }
 
 fn bytes_of(lanes: &[u128], ty: Type) -> Vec<u8> {
@@ -206,6 +208,16 @@ impl<E: Environment> Thread<'_, E> {
                 }
                 Vec::new()
             }
+            Op::SetArray(number) => {
+                self.arrays.insert(*number, operands[0].clone());
+                Vec::new()
+            }
+            Op::GetArray(number) => vec![self.arrays.get(number)?.clone()],
+            Op::SetElement(number) => {
+                *self.arrays.get_mut(number)?.get_mut(operands[0][0] as usize)? = operands[1][0];
+                Vec::new()
+            }
+            Op::GetElement(number) => vec![vec![*self.arrays.get(number)?.get(operands[0][0] as usize)?]],
             Op::Cancelled => vec![vec![u128::from(self.environment.is_cancelled())]],
             Op::Arrive => {
                 self.environment.arrive();

@@ -282,6 +282,14 @@ pub enum Op {
     Scatter,
     /// The launch is cancelled.
     Cancelled,
+    /// Writes all elements of an array of the thread's: a vector.
+    SetArray(u16),
+    /// Reads all elements of an array.
+    GetArray(u16),
+    /// Writes an element of an array: its number, of 32 bits, and the element.
+    SetElement(u16),
+    /// Reads an element of an array: its number.
+    GetElement(u16),
 }
 
 /// Where operands and results of an instruction are in the register file.
@@ -325,7 +333,11 @@ impl Op {
             | Op::Put(_)
             | Op::Gather
             | Op::Scatter
-            | Op::Cancelled => false,
+            | Op::Cancelled
+            | Op::SetArray(_)
+            | Op::GetArray(_)
+            | Op::SetElement(_)
+            | Op::GetElement(_) => false,
         }
     }
 }

@@ -155,6 +155,10 @@ impl fmt::Display for Op {
             Op::Gather => f.write_str("gather"),
             Op::Scatter => f.write_str("scatter"),
             Op::Cancelled => f.write_str("cancelled"),
+            Op::SetArray(number) => write!(f, "set-array {number}"),
+            Op::GetArray(number) => write!(f, "get-array {number}"),
+            Op::SetElement(number) => write!(f, "set-element {number}"),
+            Op::GetElement(number) => write!(f, "get-element {number}"),
         }
     }
 }

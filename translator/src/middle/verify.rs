@@ -125,7 +125,11 @@ fn check(function: &Function, op: &Op, operands: &[Value], results: &[Value]) ->
         }
         (Op::Unwritten(registers), [_, _, rest @ ..], []) => registers.operands.len() == rest.len(),
         (Op::Scatter, [mask, at, data], []) => mask.lanes == at.lanes && at.lanes == data.lanes,
-        (Op::MemoryFence | Op::Arrive, [], []) => true,
+        (Op::MemoryFence | Op::Arrive, [], []) | (Op::SetArray(_), [_], []) | (Op::GetArray(_), [], [_]) => {
+            true
+        }
+        (Op::SetElement(_), [number, element], []) => *number == Type::int(32, 1) && element.lanes == 1,
+        (Op::GetElement(_), [number], [element]) => *number == Type::int(32, 1) && element.lanes == 1,
         (Op::Cancelled, [], [r]) => *r == Type::mask(1),
         _ => false,
     };

@@ -101,7 +101,9 @@ impl Coalesce<'_> {
         let row = access.and_then(|access| {
             let (stride, proved) = self.strides.stride(data.operands[1])?;
             let stride = i32::try_from(stride).ok()?;
-            (self.function.ty(data.operands[1]).lanes > 1).then_some((access, stride, proved))
+            // Where the first lane is aligned all have to be.
+            let is_aligned = stride % i32::from(access.alignment) == 0;
+            (is_aligned && self.function.ty(data.operands[1]).lanes > 1).then_some((access, stride, proved))
         });
         match row {
             Some((access, stride, proved)) => self.access(instruction, access, stride, proved),

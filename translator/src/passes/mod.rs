@@ -4,6 +4,7 @@ mod coalesce;
 mod dead;
 mod guards;
 mod offsets;
+mod serial;
 mod simplify;
 pub mod strides;
 mod windows;
@@ -14,18 +15,21 @@ use crate::middle::function::Function;
 pub type Pass = fn(&Function) -> Function;
 
 /// All passes, by name.
-pub const PASSES: [(&str, Pass); 6] = [
+pub const PASSES: [(&str, Pass); 7] = [
     ("simplify", simplify::simplify),
     ("dead", dead::remove),
     ("coalesce", coalesce::coalesce),
     ("offsets", offsets::find),
+    ("serial", serial::serialise),
     ("windows", windows::share),
     ("guards", guards::version),
 ];
 
 /// The names of those that are run, in their order.
-const ORDER: [&str; 9] =
-    ["simplify", "dead", "coalesce", "simplify", "dead", "offsets", "windows", "guards", "dead"];
+const ORDER: [&str; 12] = [
+    "simplify", "dead", "coalesce", "simplify", "dead", "offsets", "windows", "serial", "simplify", "dead",
+    "guards", "dead",
+];
 
 /// Runs all passes.
 pub fn all(function: &Function) -> Function {

@@ -45,7 +45,7 @@ fn case(random: &mut Random, width: u8, body: Vec<Instruction>) -> Case {
         constants: bytes(random, usize::from(CONSTANTS) * 32),
         data: bytes(random, DATA_SIZE as usize),
         control: random.pick(&[0x4c0, 0x4c0, 0x4c0, 0, 0x4d0, 0x4e0, 0x4f0]),
-        host: hosts()[0],
+        host: random.pick(&hosts()),
         rounds: random.one_in(4).then(|| 1 + random.below(4) as u32),
         strict: false,
     }

@@ -1,0 +1,508 @@
+//! Lane-serial loops: where each lane goes along memory of its own, a loop is executed for one lane after the other, with scalars. What a lane reads follows what it has
+//! read before, where all lanes together would gather.
+//!
+//! Such a loop writes nothing, so it may be begun anew: if a lane comes to memory that is not in a window, all lanes execute the loop as it was.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::middle::function::{Block, Constant, Definition, End, Function, Instruction, Target, Value};
+use crate::middle::op::{Access, Addressing, Binary, Convert, Inside, Op, Relation};
+use crate::middle::types::{Scalar, Type};
+use crate::middle::verify::Dominators;
+
+/// The most instructions of such a loop.
+const MOST: usize = 200;
+
+/// The same function with such loops.
+pub fn serialise(function: &Function) -> Function {
+    let mut result = function.clone();
+    for found in loops(function) {
+        if let Some(plan) = Plan::new(&result, &found) {
+            Serial::write(&mut result, &found, &plan);
+        }
+    }
+    result
+}
+
+/// A loop without another one in it, that is entered and left once.
+struct Loop {
+    header: Block,
+    blocks: FxHashSet<Block>,
+    /// The block before it.
+    before: Block,
+    /// The block that leaves it.
+    last: Block,
+    /// The block behind it.
+    behind: Block,
+}
+
+fn loops(function: &Function) -> Vec<Loop> {
+    let dominators = Dominators::new(function);
+    let predecessors = function.predecessors();
+    let mut found: Vec<Loop> = Vec::new();
+    for header in dominators.order() {
+        let comes_back = |from: &Block| dominators.is_reached(*from) && dominators.dominates(header, *from);
+        let (back, entries): (Vec<Block>, Vec<Block>) =
+            predecessors[header.0 as usize].iter().copied().partition(comes_back);
+        let [before] = entries[..] else { continue };
+        if back.is_empty() || function.resumed.contains(&header) {
+            continue;
+        }
+        let mut blocks = FxHashSet::from_iter([header]);
+        let mut open = back;
+        while let Some(block) = open.pop() {
+            if blocks.insert(block) {
+                open.extend(&predecessors[block.0 as usize]);
+            }
+        }
+        let leaves = blocks.iter().flat_map(|block| {
+            let targets = function.block(*block).end.targets();
+            targets.map(move |target| (*block, target.block))
+        });
+        let leaves: Vec<(Block, Block)> =
+            leaves.filter(|(_, to)| !blocks.contains(to) && !is_fault(function, *to)).collect();
+        if let [(last, behind)] = leaves[..] {
+            found.push(Loop { header, blocks, before, last, behind });
+        }
+    }
+    let is_innermost =
+        |own: &Loop| found.iter().filter(|other| own.blocks.contains(&other.header)).count() == 1;
+    let innermost: Vec<bool> = found.iter().map(is_innermost).collect();
+    found.into_iter().zip(innermost).filter(|(_, is_innermost)| *is_innermost).map(|(own, _)| own).collect()
+}
+
+fn is_fault(function: &Function, block: Block) -> bool {
+    function.block(block).end == End::Fault && function.block(block).instructions.is_empty()
+}
+
+/// What a loop needs and leaves, if it can be executed so and that pays.
+struct Plan {
+    lanes: usize,
+    /// Vectors from outside, parameters of the header among them.
+    inputs: Vec<Value>,
+    /// Vectors that are used behind it.
+    outputs: Vec<Value>,
+    /// Its blocks, each behind those that dominate it.
+    order: Vec<Block>,
+}
+
+impl Plan {
+    fn new(function: &Function, own: &Loop) -> Option<Plan> {
+        let order: Vec<Block> =
+            Dominators::new(function).order().filter(|block| own.blocks.contains(block)).collect();
+        let instructions: Vec<Instruction> =
+            order.iter().flat_map(|block| function.block(*block).instructions.clone()).collect();
+        let loads = instructions.iter().filter(|n| matches!(function.instruction(**n).op, Op::Load(_)));
+        let lanes = loads.map(|n| function.ty(function.instruction(*n).operands[1]).lanes).max()?;
+        if instructions.len() > MOST || lanes < 2 || !pays(function, own, &instructions) {
+            return None;
+        }
+        let lanes = usize::from(lanes);
+        let mut defined: FxHashSet<Value> = FxHashSet::default();
+        order.iter().for_each(|block| defined.extend(&function.block(*block).parameters));
+        for instruction in &instructions {
+            let data = function.instruction(*instruction);
+            defined.extend(&data.results);
+            // Of the bits of a mask nothing is asked but whether there is one.
+            let of_bits = |value: &Value| matches!(function.source(*value), Some((Op::Bits, _)));
+            let is_odd = data.operands.iter().any(of_bits) && data.op != Op::ICmp(Relation::Ne);
+            if is_odd || !fits(function, &data.op, &data.operands, &data.results, lanes) {
+                return None;
+            }
+        }
+        let mut inputs: Vec<Value> = function.block(own.header).parameters.clone();
+        let mut used: Vec<Value> =
+            instructions.iter().flat_map(|n| function.instruction(*n).operands.clone()).collect();
+        used.extend(order.iter().flat_map(|block| {
+            let end = &function.block(*block).end;
+            end.targets().flat_map(|target| target.arguments.clone()).collect::<Vec<_>>()
+        }));
+        let is_vector = |value: &Value| function.ty(*value).lanes > 1;
+        let is_varying = |value: &Value| !matches!(function.as_constant(*value), Some(Constant::All(_)));
+        inputs.extend(
+            used.iter().filter(|value| is_vector(value) && is_varying(value) && !defined.contains(value)),
+        );
+        inputs.retain(is_vector);
+        let mut seen = FxHashSet::default();
+        inputs.retain(|value| seen.insert(*value));
+        // All lanes of a vector are those of the loop, or masks with some more.
+        let has_lanes = |value: &Value| {
+            let ty = function.ty(*value);
+            usize::from(ty.lanes) == lanes || ty.scalar == Scalar::Mask && usize::from(ty.lanes) > lanes
+        };
+        let outputs = outputs(function, own, &defined);
+        let is_known = outputs.iter().all(|value| is_vector(value) && has_lanes(value));
+        let vectors = defined.iter().filter(|value| is_vector(value)).all(has_lanes);
+        (is_known && vectors && inputs.iter().all(has_lanes)).then_some(Plan {
+            lanes,
+            inputs,
+            outputs,
+            order,
+        })
+    }
+}
+
+/// Values of a loop that are used behind it.
+fn outputs(function: &Function, own: &Loop, defined: &FxHashSet<Value>) -> Vec<Value> {
+    let mut outputs = Vec::new();
+    let mut seen = FxHashSet::default();
+    let mut note = |value: Value| {
+        if defined.contains(&value) && seen.insert(value) {
+            outputs.push(value);
+        }
+    };
+    for block in function.block_numbers() {
+        let data = function.block(block);
+        if own.blocks.contains(&block) {
+            let leaving = data.end.targets().filter(|target| target.block == own.behind);
+            leaving.for_each(|target| target.arguments.iter().for_each(|value| note(*value)));
+            continue;
+        }
+        data.instructions
+            .iter()
+            .for_each(|n| function.instruction(*n).operands.iter().for_each(|value| note(*value)));
+        data.end.targets().for_each(|target| target.arguments.iter().for_each(|value| note(*value)));
+        if let End::Branch { condition, .. } = data.end {
+            note(condition);
+        }
+    }
+    outputs
+}
+
+/// Whether an operation can be done for one lane alone.
+fn fits(function: &Function, op: &Op, operands: &[Value], results: &[Value], lanes: usize) -> bool {
+    let is_scalar = results.iter().all(|value| function.ty(*value).lanes == 1);
+    match op {
+        Op::Cancelled | Op::Splat => true,
+        Op::Load(access) => access.space != crate::middle::op::Space::Scratch,
+        // Whether a mask has a lane: that of the lane.
+        Op::ICmp(Relation::Ne) if is_scalar => {
+            let of_mask = matches!(function.source(operands[0]), Some((Op::Bits, _)));
+            of_mask && matches!(function.as_constant(operands[1]), Some(Constant::All(0))) || !of_mask
+        }
+        Op::Bits => true,
+        Op::Shuffle(order) => {
+            is_scalar && operands.iter().all(|value| function.ty(*value).lanes == 1)
+                || lane_of(function, order, operands, lanes).is_some()
+        }
+        Op::Convert(Convert::Bitcast) => function.ty(operands[0]).lanes == function.ty(results[0]).lanes,
+        Op::Mask | Op::Input(_) => false,
+        _ => op.is_pure(),
+    }
+}
+
+/// The operand whose lanes a shuffle leaves where they are.
+fn lane_of(function: &Function, order: &[u16], operands: &[Value], lanes: usize) -> Option<usize> {
+    let first = usize::from(function.ty(operands[0]).lanes);
+    let stays = |from: usize| {
+        order.len() >= lanes && order[..lanes].iter().enumerate().all(|(n, at)| usize::from(*at) == from + n)
+    };
+    [0, first].into_iter().position(stays).filter(|operand| *operand < operands.len())
+}
+
+/// Whether a lane reads what follows what it has read in the round before, while lanes are far apart.
+fn pays(function: &Function, own: &Loop, instructions: &[Instruction]) -> bool {
+    let parameters = &function.block(own.header).parameters;
+    let back = own.blocks.iter().flat_map(|block| function.block(*block).end.targets());
+    let back: Vec<&Target> = back.filter(|target| target.block == own.header).collect();
+    // By how much each parameter grows.
+    let growth: FxHashMap<Value, i64> = (0..parameters.len())
+        .filter_map(|n| {
+            let grown = |target: &&Target| grows_by(function, target.arguments[n], parameters[n]);
+            let all: Option<Vec<i64>> = back.iter().map(|target| grown(target)).collect();
+            let all = all?;
+            all.windows(2).all(|pair| pair[0] == pair[1]).then_some((parameters[n], *all.first()?))
+        })
+        .collect();
+    instructions.iter().any(|instruction| {
+        let data = function.instruction(*instruction);
+        let Op::Load(access) = &data.op else { return false };
+        let is_varying = access.stride().is_none() && function.ty(data.operands[1]).lanes > 1;
+        let size = access.components.len() as i64 * i64::from(access.size);
+        is_varying && growth_of(function, data.operands[1], &growth, 0) == Some(size)
+    })
+}
+
+/// By which constant a value is more than a parameter, where it changes.
+fn grows_by(function: &Function, value: Value, parameter: Value) -> Option<i64> {
+    match function.source(value)? {
+        (Op::Binary(Binary::Add), operands) if operands[0] == parameter => {
+            match function.as_constant(operands[1])? {
+                Constant::All(bits) => Some(*bits as i64),
+                Constant::Each(_) => None,
+            }
+        }
+        (Op::Select, operands) if operands[2] == parameter => grows_by(function, operands[1], parameter),
+        _ => None,
+    }
+}
+
+/// By how much a value grows in each round.
+fn growth_of(function: &Function, value: Value, growth: &FxHashMap<Value, i64>, depth: usize) -> Option<i64> {
+    if let Some(own) = growth.get(&value) {
+        return Some(*own);
+    }
+    let of = |value: Value| growth_of(function, value, growth, depth + 1);
+    let constant = |value: Value| match function.as_constant(value) {
+        Some(Constant::All(bits)) => Some(*bits as i64),
+        _ => None,
+    };
+    match function.source(value) {
+        _ if depth > 16 => None,
+        Some((Op::Binary(Binary::Add), operands)) => Some(of(operands[0])? + of(operands[1])?),
+        Some((Op::Binary(Binary::Shl), operands)) => Some(of(operands[0])? << constant(operands[1])?.min(32)),
+        Some((Op::Binary(Binary::Mul), operands)) => Some(of(operands[0])? * constant(operands[1])?),
+        Some((Op::Convert(Convert::SExt | Convert::ZExt), operands)) => of(operands[0]),
+        Some((Op::Splat, _)) => Some(0),
+        Some(_) => None,
+        None => matches!(function.values[value.0 as usize].definition, Definition::Constant(_)).then_some(0),
+    }
+}
+
+/// A loop that is written for one lane.
+struct Serial<'a> {
+    function: &'a mut Function,
+    plan: &'a Plan,
+    /// The scalar of each value.
+    scalars: FxHashMap<Value, Value>,
+    /// The first block of each block's code.
+    blocks: FxHashMap<Block, Block>,
+    /// Where code is appended.
+    current: Block,
+    /// Where all lanes execute the loop as it was.
+    bail: Target,
+}
+
+impl Serial<'_> {
+    fn write(function: &mut Function, own: &Loop, plan: &Plan) {
+        let arrays = function.instructions.iter().filter_map(|data| match data.op {
+            Op::SetArray(number) => Some(number + 1),
+            _ => None,
+        });
+        let first_array = arrays.max().unwrap_or(0);
+        // Behind the loop both ways meet.
+        let join = function.add_block();
+        let merged: Vec<Value> =
+            plan.outputs.iter().map(|value| function.add_parameter(join, function.ty(*value))).collect();
+        let entry = function.add_block();
+        let header = function.block(own.header).parameters.clone();
+        let given: Vec<Value> =
+            header.iter().map(|value| function.add_parameter(entry, function.ty(*value))).collect();
+        let arguments = function.block(own.last).end.targets().find(|target| target.block == own.behind);
+        let arguments = arguments.map(|target| target.arguments.clone()).unwrap_or_default();
+        replace_behind(function, own, &plan.outputs, &merged);
+        let renamed: FxHashMap<Value, Value> =
+            plan.outputs.iter().copied().zip(merged.iter().copied()).collect();
+        let behind = arguments.iter().map(|value| renamed.get(value).copied().unwrap_or(*value)).collect();
+        function.block_mut(join).end = End::Jump(Target { block: own.behind, arguments: behind });
+        let outputs = plan.outputs.clone();
+        retarget(function, own.last, own.behind, &Target { block: join, arguments: outputs });
+        for target in function.block_mut(own.before).end.targets_mut() {
+            if target.block == own.header {
+                target.block = entry;
+            }
+        }
+        // The loop over lanes.
+        let lane_block = function.add_block();
+        let number = Type::int(32, 1);
+        let lane = function.add_parameter(lane_block, number);
+        let zero = function.constant(number, Constant::All(0));
+        let inputs: Vec<Value> = plan
+            .inputs
+            .iter()
+            .map(|value| header.iter().position(|own| own == value).map_or(*value, |n| given[n]))
+            .collect();
+        let array = |n: usize| first_array + n as u16;
+        for (n, value) in inputs.iter().enumerate() {
+            function.add_instruction(entry, Op::SetArray(array(n)), &[*value], &[], 0);
+        }
+        let out = |n: usize| array(inputs.len() + n);
+        for (n, value) in plan.outputs.iter().enumerate() {
+            let none = function.constant(function.ty(*value), Constant::All(0));
+            function.add_instruction(entry, Op::SetArray(out(n)), &[none], &[], 0);
+        }
+        function.block_mut(entry).end = End::Jump(Target { block: lane_block, arguments: vec![zero] });
+        let bail = Target { block: own.header, arguments: given.clone() };
+        let mut serial = Serial {
+            function,
+            plan,
+            scalars: FxHashMap::default(),
+            blocks: FxHashMap::default(),
+            current: lane_block,
+            bail,
+        };
+        for (n, value) in header.iter().enumerate() {
+            serial.scalars.insert(*value, given[n]);
+        }
+        for (n, value) in plan.inputs.iter().enumerate() {
+            let ty = serial.function.ty(*value).with_lanes(1);
+            let own = serial.append(Op::GetElement(array(n)), &[lane], &[ty], 0)[0];
+            serial.scalars.insert(*value, own);
+        }
+        let begin: Vec<Value> = header.iter().map(|value| serial.scalars[value]).collect();
+        for block in &plan.order {
+            let new = serial.function.add_block();
+            serial.blocks.insert(*block, new);
+            for parameter in serial.function.block(*block).parameters.clone() {
+                let ty = serial.function.ty(parameter).with_lanes(1);
+                let own = serial.function.add_parameter(new, ty);
+                serial.scalars.insert(parameter, own);
+            }
+        }
+        let header = Target { block: serial.blocks[&own.header], arguments: begin };
+        serial.function.block_mut(lane_block).end = End::Jump(header);
+        let done = serial.function.add_block();
+        for block in &plan.order {
+            serial.block(own, *block, done);
+        }
+        // A lane's results.
+        serial.current = done;
+        for (n, value) in plan.outputs.iter().enumerate() {
+            let own = serial.scalar(*value);
+            serial.append(Op::SetElement(out(n)), &[lane, own], &[], 0);
+        }
+        let one = serial.function.constant(number, Constant::All(1));
+        let count = serial.function.constant(number, Constant::All(plan.lanes as u128));
+        let next = serial.append(Op::Binary(Binary::Add), &[lane, one], &[number], 0)[0];
+        let more = serial.append(Op::ICmp(Relation::Ult), &[next, count], &[Type::mask(1)], 0)[0];
+        let end = serial.function.add_block();
+        let again = Target { block: lane_block, arguments: vec![next] };
+        let leave = Target { block: end, arguments: Vec::new() };
+        serial.function.block_mut(done).end = End::Branch { condition: more, yes: again, no: leave };
+        serial.current = end;
+        let types: Vec<Type> = plan.outputs.iter().map(|value| serial.function.ty(*value)).collect();
+        let all: Vec<Value> = types
+            .iter()
+            .enumerate()
+            .map(|(n, ty)| serial.append(Op::GetArray(out(n)), &[], &[*ty], 0)[0])
+            .collect();
+        serial.function.block_mut(end).end = End::Jump(Target { block: join, arguments: all });
+    }
+
+    fn append(&mut self, op: Op, operands: &[Value], results: &[Type], origin: u32) -> Vec<Value> {
+        let instruction = self.function.add_instruction(self.current, op, operands, results, origin);
+        self.function.instruction(instruction).results.clone()
+    }
+
+    /// The scalar of a value.
+    fn scalar(&mut self, value: Value) -> Value {
+        if let Some(own) = self.scalars.get(&value) {
+            return *own;
+        }
+        match self.function.as_constant(value) {
+            Some(Constant::All(bits)) => {
+                let bits = *bits;
+                self.function.constant(self.function.ty(value).with_lanes(1), Constant::All(bits))
+            }
+            // A scalar from outside.
+            _ => value,
+        }
+    }
+
+    fn block(&mut self, own: &Loop, block: Block, done: Block) {
+        self.current = self.blocks[&block];
+        for instruction in self.function.block(block).instructions.clone() {
+            self.instruction(instruction);
+        }
+        let mut end = self.function.block(block).end.clone();
+        if let End::Branch { condition, .. } = &mut end {
+            *condition = self.scalar(*condition);
+        }
+        for target in end.targets_mut() {
+            let arguments = target.arguments.clone();
+            *target = match self.blocks.get(&target.block) {
+                Some(inner) => {
+                    let inner = *inner;
+                    Target {
+                        block: inner,
+                        arguments: arguments.iter().map(|value| self.scalar(*value)).collect(),
+                    }
+                }
+                None if target.block == own.header => target.clone(),
+                None if is_fault(self.function, target.block) => target.clone(),
+                None => Target { block: done, arguments: Vec::new() },
+            };
+        }
+        self.function.block_mut(self.current).end = end;
+    }
+
+    fn instruction(&mut self, instruction: Instruction) {
+        let data = self.function.instruction(instruction).clone();
+        let operands: Vec<Value> = data.operands.iter().map(|value| self.scalar(*value)).collect();
+        let results: Vec<Type> =
+            data.results.iter().map(|value| self.function.ty(*value).with_lanes(1)).collect();
+        let found = match &data.op {
+            Op::Splat | Op::Bits => vec![operands[0]],
+            Op::ICmp(Relation::Ne)
+                if matches!(self.function.source(data.operands[0]), Some((Op::Bits, _))) =>
+            {
+                vec![operands[0]]
+            }
+            Op::Shuffle(order) => {
+                vec![operands[lane_of(self.function, order, &data.operands, self.plan.lanes).unwrap_or(0)]]
+            }
+            Op::Load(access) => self.load(access, &operands, &results, data.origin),
+            op => self.append(op.clone(), &operands, &results, data.origin),
+        };
+        self.scalars.extend(data.results.iter().copied().zip(found));
+    }
+
+    /// Reads what is inside, and otherwise goes to the loop as it was.
+    fn load(&mut self, access: &Access, operands: &[Value], results: &[Type], origin: u32) -> Vec<Value> {
+        let [mask, address] = [operands[0], operands[1]];
+        let (window, bytes) = (access.window, access.span() as u32);
+        let inside = Inside { space: access.space, window, first: 0, bytes, alignment: access.alignment };
+        let [asked, here, join] = [(); 3].map(|()| self.function.add_block());
+        let found: Vec<Value> = results.iter().map(|ty| self.function.add_parameter(join, *ty)).collect();
+        let none: Vec<Value> =
+            results.iter().map(|ty| self.function.constant(*ty, Constant::All(0))).collect();
+        let to = |block: Block, arguments: Vec<Value>| Target { block, arguments };
+        let end = match self.function.as_constant(mask) {
+            Some(_) => End::Jump(to(asked, Vec::new())),
+            None => End::Branch { condition: mask, yes: to(asked, Vec::new()), no: to(join, none) },
+        };
+        self.function.block_mut(self.current).end = end;
+        self.current = asked;
+        let holds = self.append(Op::Inside(inside), &[address], &[Type::mask(1)], origin)[0];
+        let bail = self.bail.clone();
+        self.function.block_mut(asked).end =
+            End::Branch { condition: holds, yes: to(here, Vec::new()), no: bail };
+        self.current = here;
+        let all = self.function.constant(Type::mask(1), Constant::All(1));
+        let access = Access { addressing: Addressing::Affine(0), is_guarded: true, ..access.clone() };
+        let own = self.append(Op::Load(Box::new(access)), &[all, address, address, all], results, origin);
+        self.function.block_mut(here).end = End::Jump(to(join, own));
+        self.current = join;
+        found
+    }
+}
+
+/// Has a block that leaves a loop go elsewhere.
+fn retarget(function: &mut Function, last: Block, behind: Block, to: &Target) {
+    for target in function.block_mut(last).end.targets_mut() {
+        if target.block == behind {
+            *target = to.clone();
+        }
+    }
+}
+
+/// Has what is behind a loop use other values than its own.
+fn replace_behind(function: &mut Function, own: &Loop, old: &[Value], new: &[Value]) {
+    let renamed: FxHashMap<Value, Value> = old.iter().copied().zip(new.iter().copied()).collect();
+    let put = |value: &mut Value| {
+        if let Some(other) = renamed.get(value) {
+            *value = *other;
+        }
+    };
+    for block in function.block_numbers().filter(|block| !own.blocks.contains(block)) {
+        let instructions = function.block(block).instructions.clone();
+        instructions
+            .iter()
+            .for_each(|n| function.instructions[n.0 as usize].operands.iter_mut().for_each(put));
+        let end = &mut function.block_mut(block).end;
+        if let End::Branch { condition, .. } = end {
+            put(condition);
+        }
+        end.targets_mut().for_each(|target| target.arguments.iter_mut().for_each(put));
+    }
+}
