@@ -6,7 +6,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::middle::function::{Block, Constant, Definition, End, Function, Instruction, Target, Value};
-use crate::middle::op::{Access, Addressing, Binary, Convert, Inside, Op, Relation};
+use crate::middle::op::{Access, Addressing, Binary, Convert, Inside, Op, Relation, Space};
 use crate::middle::types::{Scalar, Type};
 use crate::middle::verify::Dominators;
 
@@ -174,11 +174,11 @@ fn fits(function: &Function, op: &Op, operands: &[Value], results: &[Value], lan
     let is_scalar = results.iter().all(|value| function.ty(*value).lanes == 1);
     match op {
         Op::Cancelled | Op::Splat => true,
-        Op::Load(access) => access.space != crate::middle::op::Space::Scratch,
+        Op::Load(access) => access.space != Space::Scratch,
         // Whether a mask has a lane: that of the lane.
         Op::ICmp(Relation::Ne) if is_scalar => {
             let of_mask = matches!(function.source(operands[0]), Some((Op::Bits, _)));
-            of_mask && matches!(function.as_constant(operands[1]), Some(Constant::All(0))) || !of_mask
+            !of_mask || matches!(function.as_constant(operands[1]), Some(Constant::All(0)))
         }
         Op::Bits => true,
         Op::Shuffle(order) => {
@@ -209,7 +209,7 @@ fn pays(function: &Function, own: &Loop, instructions: &[Instruction]) -> bool {
     let growth: FxHashMap<Value, i64> = (0..parameters.len())
         .filter_map(|n| {
             let grown = |target: &&Target| grows_by(function, target.arguments[n], parameters[n]);
-            let all: Option<Vec<i64>> = back.iter().map(|target| grown(target)).collect();
+            let all: Option<Vec<i64>> = back.iter().map(grown).collect();
             let all = all?;
             all.windows(2).all(|pair| pair[0] == pair[1]).then_some((parameters[n], *all.first()?))
         })
