@@ -173,7 +173,7 @@ pub fn roots(arguments: &[Data]) -> Data {
 
 /// What a byte of a message does to a CRC-32.
 fn crc_of(byte: u32) -> u32 {
-    (0..8).fold(byte, |sum, _| sum >> 1 ^ (sum & 1) * 0xedb8_8320)
+    (0..8).fold(byte, |sum, _| (sum >> 1) ^ ((sum & 1) * 0xedb8_8320))
 }
 
 /// The table that the kernel is given.
@@ -184,7 +184,7 @@ pub fn crc_table() -> Data {
 pub fn crc32(arguments: &[Data]) -> Data {
     let [_, Bytes(messages), _, Word(length)] = arguments else { mismatch() };
     let sum = |message: &[u8]| {
-        !message.iter().fold(!0, |sum, byte| sum >> 8 ^ crc_of((sum ^ u32::from(*byte)) & 255))
+        !message.iter().fold(!0, |sum, byte| (sum >> 8) ^ crc_of((sum ^ u32::from(*byte)) & 255))
     };
     Words(messages.chunks_exact(*length as usize).map(sum).collect())
 }

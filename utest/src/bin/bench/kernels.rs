@@ -14,8 +14,9 @@ use crate::cases::{CASES, Case, Step};
 use crate::data::Data;
 use crate::{median, milliseconds};
 
-/// Milliseconds of repetitions that are not measured: until whatever is compiled beside the launches is there.
-const WARM_UP: f64 = 500.0;
+/// Milliseconds of repetitions that are not measured: until what is compiled beside the launches is there, which takes
+/// longest for transforms.
+const WARM_UP: f64 = 2000.0;
 /// Repetitions that are measured: at least, at most, and after how many milliseconds no more are needed.
 const REPETITIONS: (usize, usize, f64) = (5, 25, 2000.0);
 
