@@ -97,7 +97,7 @@ pub fn get(fd: RawFd) -> Node {
 /// Handles a descriptor with the mark that is not in the table: a duplicate that was not noticed, or one from
 /// another process, which is treated as newly opened.
 fn adopt(fd: RawFd) -> Node {
-    if options::get().root.is_none() {
+    if options::root().is_none() {
         return Node::No;
     }
     let Some(mark) = read_mark(fd) else { return Node::No };
@@ -112,7 +112,7 @@ pub fn is_node(fd: RawFd) -> bool {
     match descriptors::get(fd) {
         Lookup::Is(Descriptor::Node(_)) | Lookup::Dead => true,
         Lookup::Is(_) => false,
-        Lookup::Unknown => options::get().root.is_some() && read_mark(fd).is_some(),
+        Lookup::Unknown => options::root().is_some() && read_mark(fd).is_some(),
     }
 }
 
@@ -170,7 +170,7 @@ fn read_mark(fd: RawFd) -> Option<u64> {
 /// Writes the reason of a hang to the card's file `error`, as i915 does. Unlike i915's, it has the last one,
 /// not the first.
 pub fn write_error_state(reason: &str) {
-    let Some(root) = &options::get().root else { return };
+    let Some(root) = options::root() else { return };
     let text = format!("GPU HANG: in process {}\n{reason}\n", std::process::id());
     if let Err(error) = std::fs::write(root.join(ERROR_STATE), text) {
         tracing::warn!("{ERROR_STATE}: {error}");

@@ -24,8 +24,6 @@ pub const STATISTICS: &str = "GENCL_RENDER_NODE_STATISTICS";
 /// The options of this process.
 #[derive(Debug)]
 pub struct Options {
-    /// See [`ROOT`].
-    pub root: Option<PathBuf>,
     /// See [`DEVICE`].
     pub device: String,
     /// See [`STRICT`].
@@ -51,6 +49,12 @@ impl Options {
     }
 }
 
+/// See [`ROOT`]. It is apart from [`Options`]: whoever opens a file asks for it, also while those are read.
+pub fn root() -> Option<&'static Path> {
+    static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
+    FOLDER.get_or_init(|| environment::trusted_value(ROOT).map(PathBuf::from)).as_deref()
+}
+
 /// The options, read from the environment at the first call.
 pub fn get() -> &'static Options {
     static OPTIONS: OnceLock<Options> = OnceLock::new();
@@ -62,7 +66,6 @@ fn read() -> Options {
         gencl_client::set_library_path(Path::new(&library));
     }
     Options {
-        root: environment::trusted_value(ROOT).map(PathBuf::from),
         device: environment::value(DEVICE).unwrap_or_else(|| "skl".into()),
         strict: environment::value(STRICT).is_some(),
         trace: environment::value(TRACE).is_some(),

@@ -46,7 +46,7 @@ fn tidy(path: &[u8]) -> Vec<u8> {
 
 /// The target of an absolute path.
 pub fn lead(path: &CStr) -> Lead {
-    match options::get().root.as_deref() {
+    match options::root() {
         Some(root) => lead_below(root, path),
         None => Lead::Unchanged,
     }
@@ -83,7 +83,7 @@ fn descriptor(path: &[u8]) -> Option<i32> {
 
 /// Length in bytes of the folder of redirected files at the beginning of a path.
 pub fn hidden(path: &[u8]) -> usize {
-    let Some(root) = options::get().root.as_deref() else { return 0 };
+    let Some(root) = options::root() else { return 0 };
     let root = root.as_os_str().as_bytes();
     match path.strip_prefix(root) {
         Some([b'/', ..]) => root.len(),

@@ -71,7 +71,7 @@ fn buffers_that_are_not_listed_cannot_be_accessed() {
     exec(&node, CONTEXT, &mut [batch.object()]).unwrap();
     node.gem_wait(batch.handle, -1).unwrap();
     let error = node.error_state(CONTEXT).unwrap().text;
-    assert!(error.contains("page fault: write at 0x100000; command MI_STORE_DATA_IMM"), "{error}");
+    assert!(error.contains("page fault: write at 0x100000\ncommand MI_STORE_DATA_IMM"), "{error}");
 }
 
 /// `EXEC_OBJECT_PAD_TO_SIZE`: loads behind the buffer find zeros, and nothing else is placed there.
@@ -251,5 +251,5 @@ fn nothing_is_launched_without_a_kernel_in_a_buffer() {
     exec(&machine.node, CONTEXT, &mut [machine.data.object(), machine.batch.object()]).unwrap();
     machine.node.gem_wait(machine.batch.handle, -1).unwrap();
     let error = machine.error().unwrap();
-    assert!(error.contains("page fault: read at 0x1001000; command MEDIA_CURBE_LOAD"), "{error}");
+    assert!(error.contains("page fault: read at 0x1001000\ncommand MEDIA_CURBE_LOAD"), "{error}");
 }

@@ -20,7 +20,7 @@ fn unknown_and_unsimulated_commands_are_reported_with_name_and_address() {
     refused(&[&[0x7b00_0005, 0, 0, 0, 0, 0, 0]], "not simulated: command 3DPRIMITIVE");
     refused(
         &[&[0], &[0x1780_0001, 0, 0]],
-        "not simulated: command MI_ATOMIC; batch offset 0x4; address 0x10004",
+        "not simulated: command MI_ATOMIC\nbatch offset 0x4; address 0x10004",
     );
     refused(&[&[0x54c0_0008]], "not simulated: command XY_SRC_COPY_BLT");
 }
