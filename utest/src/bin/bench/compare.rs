@@ -96,7 +96,7 @@ pub fn compare(options: &Options) -> Result<(), String> {
             }
         }
     }
-    for measurement in ["steady_ms", "build_ms", "first_launch_ms"] {
+    for measurement in ["steady_ms", "build_ms", "first_launch_ms", "first_result_ms"] {
         let value = |case: &str, peer: usize| {
             let values = lines.get(&(case, peer))?.iter().map(|line| line[measurement].as_f64());
             values.collect::<Option<_>>().map(median)
