@@ -274,7 +274,7 @@ pub fn run(kernel: &Kernel, args: &[Arg<'_>], launch: &Launch) -> Result<(), Str
 }
 
 /// Sets all arguments and enqueues the kernel.
-fn enqueue(
+pub fn enqueue(
     queue: &CommandQueue,
     kernel: &Kernel,
     args: &[Arg<'_>],

@@ -14,7 +14,7 @@ pub mod raw;
 mod witness;
 
 pub use case::{Case, Outcome, all_control_flows, all_needing, all_widths, main_with};
-pub use device::{Arg, Buffer, Gpu, Launch, Program, run};
+pub use device::{Arg, Buffer, Gpu, Launch, Program, enqueue, run};
 pub use driver::library;
 pub use gencl_testing::Random;
 pub use need::{DOUBLE, HALF, Need};

@@ -2,14 +2,22 @@
 //!
 //! Each driver is measured in processes of its own, in turn, several rounds; medians are printed. Compare
 //! figures of one run only. Kernel caches are off.
+//!
+//! `bench compare` does the same with the kernels of `utest/kernels/bench`.
 
+mod cases;
+mod compare;
+mod data;
+mod expected;
 mod images;
+mod kernels;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
+use clap::Parser as _;
 use gencl_utest::{Arg, Buffer, Gpu, Launch, Program, Random};
 
 const ROUNDS: usize = 5;
@@ -85,8 +93,19 @@ const MEASUREMENTS: [(&str, &str); 26] = [
     ("gauss_columns", "ms, the same in the other direction"),
 ];
 
+/// What turns kernel caches off.
+const NO_CACHES: [(&str, &str); 4] = [
+    ("POCL_KERNEL_CACHE", "0"),
+    ("NEO_CACHE_PERSISTENT", "0"),
+    ("CL_CONFIG_CPU_ENABLE_CACHE", "0"),
+    ("GENCL_CACHE", "off"),
+];
+
 fn main() -> Result<(), String> {
+    let options = || std::env::args().skip(1);
     match std::env::args().nth(1).as_deref() {
+        Some("kernels") => return kernels::measure(&kernels::Options::parse_from(options())),
+        Some("compare") => return compare::compare(&compare::Options::parse_from(options())),
         Some("--measure") => return measure(),
         Some("--build") => return measure_build().map(drop),
         Some("--large") => return measure_large(),
@@ -107,18 +126,15 @@ fn main() -> Result<(), String> {
             }
         }
     }
-    let median = |driver: &'static str, name: &str| {
-        let mut values = samples.get(&(driver, name.to_string()))?.clone();
-        values.sort_by(f64::total_cmp);
-        values.get(values.len() / 2).copied()
-    };
+    let median_of =
+        |driver: &'static str, name: &str| samples.get(&(driver, name.to_string())).cloned().map(median);
     let columns = |cells: [String; DRIVERS.len() + 1]| cells.map(|cell| format!("{cell:>10}")).concat();
     let own = DRIVERS[0].name;
     let others = [DRIVERS[0].name, DRIVERS[1].name, DRIVERS[2].name, DRIVERS[3].name, HOST];
     println!("{:<16}{}    by {own}:{}", "", columns(others.map(Into::into)), columns(others.map(Into::into)));
     for (name, unit) in MEASUREMENTS {
         let show = |value: Option<f64>| value.map_or("-".to_string(), |value| format!("{value:.2}"));
-        let values = others.map(|driver| median(driver, name));
+        let values = others.map(|driver| median_of(driver, name));
         let ratios = values.map(|other| Some(other? / values[0]?));
         println!("{name:<16}{}             {}  {unit}", columns(values.map(show)), columns(ratios.map(show)));
     }
@@ -161,7 +177,7 @@ fn run(driver: &Driver, action: &str, cache: Option<(&str, &Path)>) -> Vec<(Stri
     command.arg(action).envs(driver.vendors.map(|vendors| ("OCL_ICD_VENDORS", vendors)));
     match cache {
         Some((variable, folder)) => command.env(variable, folder).env("POCL_KERNEL_CACHE", "1"),
-        None => command.env("POCL_KERNEL_CACHE", "0").env("NEO_CACHE_PERSISTENT", "0"),
+        None => command.envs(NO_CACHES),
     };
     let Ok(output) = command.output() else { return Vec::new() };
     if !output.status.success() {
@@ -174,6 +190,12 @@ fn run(driver: &Driver, action: &str, cache: Option<(&str, &Path)>) -> Vec<(Stri
             Some((name.to_string(), value.parse().ok()?))
         })
         .collect()
+}
+
+/// The middle one of several values.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }
 
 fn milliseconds(begin: Instant) -> f64 {
@@ -267,8 +289,7 @@ fn steady(run: impl Fn() -> Result<(), String>) -> Result<f64, String> {
         run()?;
         times.push(milliseconds(begin));
     }
-    times.sort_by(f64::total_cmp);
-    Ok(times[2])
+    Ok(median(times))
 }
 
 /// Prints the time of a launch.
