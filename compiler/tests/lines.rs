@@ -142,8 +142,11 @@ fn strange_names_and_texts_do_no_harm() {
 #[test]
 fn code_does_not_depend_on_lines() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../utest/kernels");
+    let folders = [folder.clone(), folder.join("bench")];
+    let entries =
+        folders.iter().flat_map(|folder| folder.read_dir().unwrap().map(|entry| entry.unwrap().path()));
     let mut compared = 0;
-    for file in folder.read_dir().unwrap().map(|entry| entry.unwrap().path()) {
+    for file in entries.filter(|path| path.is_file()) {
         let source = std::fs::read(&file).unwrap();
         for target in ["skl", "ivb"] {
             let Some(plain) = try_compile(&source, "-cl-std=CL3.0", target) else { continue };
