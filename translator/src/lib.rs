@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod affine;
+mod atomics;
 mod bitselect;
 mod components;
 pub mod emit;

@@ -7,54 +7,10 @@ use gencl_eu::message::AtomicOperation as Operation;
 
 use super::memory::{Reach, Ways, mark};
 use super::{Emitter, FILE};
+use crate::atomics::{Reduction, host_operation, reduction};
 use crate::hints::Stride;
-use crate::ir::{BIT, I32, I64, Label, Scalar, Ty, Value};
+use crate::ir::{BIT, I32, I64, Label, Ty, Value};
 use crate::message::{Atomic, Memory};
-
-/// How the operands of all channels become one.
-struct Reduction {
-    /// LLVM's name; `None` counts the channels.
-    combine: Option<&'static str>,
-    /// What changes nothing.
-    neutral: u64,
-    /// What is done with the one.
-    then: &'static str,
-    /// Bits of the values.
-    bits: u32,
-}
-
-/// The operations that can be done at once for all channels.
-fn reduction(operation: Operation, bits: u32) -> Option<Reduction> {
-    let lowest = 1 << (bits - 1);
-    let (combine, neutral, then) = match operation {
-        Operation::Add => (Some("add"), 0, "add"),
-        Operation::Subtract => (Some("add"), 0, "sub"),
-        Operation::Increment => (None, 0, "add"),
-        Operation::Decrement | Operation::PreDecrement => (None, 0, "sub"),
-        Operation::And => (Some("and"), u64::MAX, "and"),
-        Operation::Or => (Some("or"), 0, "or"),
-        Operation::Xor => (Some("xor"), 0, "xor"),
-        Operation::SignedMaximum => (Some("smax"), lowest, "max"),
-        Operation::SignedMinimum => (Some("smin"), lowest - 1, "min"),
-        Operation::UnsignedMaximum => (Some("umax"), 0, "umax"),
-        Operation::UnsignedMinimum => (Some("umin"), u64::MAX, "umin"),
-        Operation::Move
-        | Operation::ReverseSubtract
-        | Operation::CompareWrite
-        | Operation::FloatMaximum
-        | Operation::FloatMinimum
-        | Operation::FloatCompareWrite => return None,
-    };
-    Some(Reduction { combine, neutral, then, bits })
-}
-
-/// LLVM's `atomicrmw` for an operation with one operand, or with 1.
-fn host_operation(operation: Operation) -> Option<&'static str> {
-    match operation {
-        Operation::Move => Some("xchg"),
-        other => reduction(other, 32).map(|reduction| reduction.then),
-    }
-}
 
 /// An element of each channel in an array, which one channel after the other takes.
 struct Array {
@@ -148,16 +104,9 @@ impl Emitter<'_> {
         };
         let operand = self.f.resize(&operand, reduction.bits, false);
         let at = self.f.offset(&reach.host, &offset);
-        self.host_atomic(reduction.then, &at, &operand);
+        self.f.host_atomic(reduction.then, &at, &operand);
         ways.add(self, Vec::new());
         self.f.begin(elsewhere);
-    }
-
-    /// `atomicrmw`; the old value.
-    fn host_atomic(&mut self, name: &str, at: &Value, operand: &Value) -> Value {
-        let bytes = operand.ty.scalar.bits() / 8;
-        let text = format!("atomicrmw {name} {}, {} seq_cst, align {bytes}", at.typed(), operand.typed());
-        self.f.value(operand.ty, &text)
     }
 
     /// A loop over the enabled channels.
@@ -236,15 +185,15 @@ impl Emitter<'_> {
         if message.lanes.memory == Memory::Local {
             let how = format!("align {bytes}, {}", mark(Memory::Local));
             let old = self.f.load(ty, &channel.at, &how);
-            let new = self.new_value(message.operation, &old, channel);
+            let new = self.f.new_value(message.operation, &old, &channel.a, &channel.b);
             self.f.store(&new, &channel.at, &how);
             return old;
         }
         if let Some(name) = host_operation(message.operation) {
-            return self.host_atomic(name, &channel.at, &channel.a);
+            return self.f.host_atomic(name, &channel.at, &channel.a);
         }
         if message.operation == Operation::CompareWrite {
-            let (old, _) = self.compare_exchange(&channel.at, &channel.a, &channel.b);
+            let (old, _) = self.f.compare_exchange(&channel.at, &channel.a, &channel.b);
             return old;
         }
         let text = format!("load atomic {}, {} seq_cst, align {bytes}", ty.text(), channel.at.typed());
@@ -254,68 +203,11 @@ impl Emitter<'_> {
         let [again, done]: [Label; 2] = [self.f.label(), self.f.label()];
         self.f.begin(again);
         let old = self.f.load(ty, &place, FILE);
-        let new = self.new_value(message.operation, &old, channel);
-        let (found, same) = self.compare_exchange(&channel.at, &old, &new);
+        let new = self.f.new_value(message.operation, &old, &channel.a, &channel.b);
+        let (found, same) = self.f.compare_exchange(&channel.at, &old, &new);
         self.f.store(&found, &place, FILE);
         self.f.branch(&same, done, again);
         self.f.begin(done);
         old
-    }
-
-    /// `cmpxchg`: what was there, and whether it was what was expected.
-    fn compare_exchange(&mut self, at: &Value, expected: &Value, new: &Value) -> (Value, Value) {
-        let bytes = new.ty.scalar.bits() / 8;
-        let text = format!(
-            "cmpxchg {}, {}, {} seq_cst seq_cst, align {bytes}",
-            at.typed(),
-            expected.typed(),
-            new.typed()
-        );
-        let both = self.f.value(new.ty, &text);
-        let pair = format!("{{ {}, i1 }} {}", new.ty.text(), both.name());
-        let old = self.f.value(new.ty, &format!("extractvalue {pair}, 0"));
-        let same = self.f.value(BIT, &format!("extractvalue {pair}, 1"));
-        (old, same)
-    }
-
-    /// What a value is replaced by: itself, where it is to stay.
-    fn new_value(&mut self, operation: Operation, old: &Value, channel: &Channel) -> Value {
-        let (a, b) = (&channel.a, &channel.b);
-        let mut pick = |condition: &str, yes: &Value, no: &Value| {
-            let holds = self.f.compare(condition, old, a);
-            self.f.select(&holds, yes, no)
-        };
-        match operation {
-            Operation::And => self.f.binary("and", old, a),
-            Operation::Or => self.f.binary("or", old, a),
-            Operation::Xor => self.f.binary("xor", old, a),
-            Operation::Move => a.clone(),
-            Operation::Increment | Operation::Add => self.f.binary("add", old, a),
-            Operation::Decrement | Operation::PreDecrement | Operation::Subtract => {
-                self.f.binary("sub", old, a)
-            }
-            Operation::ReverseSubtract => self.f.binary("sub", a, old),
-            Operation::SignedMaximum => pick("icmp sge", old, a),
-            Operation::SignedMinimum => pick("icmp sle", old, a),
-            Operation::UnsignedMaximum => pick("icmp uge", old, a),
-            Operation::UnsignedMinimum => pick("icmp ule", old, a),
-            Operation::CompareWrite => pick("icmp eq", b, old),
-            Operation::FloatMaximum => self.float_extreme("fcmp oge", old, a),
-            Operation::FloatMinimum => self.float_extreme("fcmp ole", old, a),
-            Operation::FloatCompareWrite => {
-                let [x, y] = [old, a].map(|v| self.f.cast(v, Scalar::Float));
-                let equal = self.f.compare("fcmp oeq", &x, &y);
-                self.f.select(&equal, b, old)
-            }
-        }
-    }
-
-    /// The old value where the comparison holds, or the operand is no number.
-    fn float_extreme(&mut self, comparison: &str, old: &Value, a: &Value) -> Value {
-        let [x, y] = [old, a].map(|v| self.f.cast(v, Scalar::Float));
-        let stays = self.f.compare(comparison, &x, &y);
-        let nan = self.f.compare("fcmp uno", &y, &y);
-        let stays = self.f.binary("or", &stays, &nan);
-        self.f.select(&stays, old, a)
     }
 }

@@ -7,52 +7,10 @@ use gencl_eu::message::AtomicOperation as Operation;
 
 use super::memory::mark;
 use super::{FILE, Lowering};
-use crate::ir::{BIT, I32, I64, Label, Scalar, Ty, Value as LlvmValue};
+use crate::atomics::{Reduction, host_operation, reduction};
+use crate::ir::{BIT, I32, I64, Label, Ty, Value as LlvmValue};
 use crate::middle::function::Instruction;
 use crate::middle::op::Space;
-
-/// How the operands of all lanes become one.
-struct Reduction {
-    /// LLVM's name; `None` counts the lanes.
-    combine: Option<&'static str>,
-    /// What changes nothing.
-    neutral: u64,
-    /// What is done with the one.
-    then: &'static str,
-}
-
-/// The operations that can be done at once for all lanes.
-fn reduction(operation: Operation, bits: u32) -> Option<Reduction> {
-    let lowest = 1 << (bits - 1);
-    let (combine, neutral, then) = match operation {
-        Operation::Add => (Some("add"), 0, "add"),
-        Operation::Subtract => (Some("add"), 0, "sub"),
-        Operation::Increment => (None, 0, "add"),
-        Operation::Decrement | Operation::PreDecrement => (None, 0, "sub"),
-        Operation::And => (Some("and"), u64::MAX, "and"),
-        Operation::Or => (Some("or"), 0, "or"),
-        Operation::Xor => (Some("xor"), 0, "xor"),
-        Operation::SignedMaximum => (Some("smax"), lowest, "max"),
-        Operation::SignedMinimum => (Some("smin"), lowest - 1, "min"),
-        Operation::UnsignedMaximum => (Some("umax"), 0, "umax"),
-        Operation::UnsignedMinimum => (Some("umin"), u64::MAX, "umin"),
-        Operation::Move
-        | Operation::ReverseSubtract
-        | Operation::CompareWrite
-        | Operation::FloatMaximum
-        | Operation::FloatMinimum
-        | Operation::FloatCompareWrite => return None,
-    };
-    Some(Reduction { combine, neutral, then })
-}
-
-/// LLVM's `atomicrmw` for an operation with one operand, or with 1.
-fn host_operation(operation: Operation) -> Option<&'static str> {
-    match operation {
-        Operation::Move => Some("xchg"),
-        other => reduction(other, 32).map(|reduction| reduction.then),
-    }
-}
 
 /// An element of each lane in an array, which one lane after the other takes.
 struct Array {
@@ -106,7 +64,7 @@ impl Lowering<'_> {
         if let (Some(reduction), false, true) =
             (reduction(operation, bits), is_asked, space != Space::Local && mask.ty != BIT)
         {
-            let elsewhere = self.combined(&reduction, &reach.host, &offsets, sources.first(), &mask, bits);
+            let elsewhere = self.combined(&reduction, &reach.host, &offsets, sources.first(), &mask);
             self.add_way(&mut ways, Vec::new());
             self.f.begin(elsewhere);
         }
@@ -126,7 +84,6 @@ impl Lowering<'_> {
         offsets: &LlvmValue,
         source: Option<&LlvmValue>,
         mask: &LlvmValue,
-        bits: u32,
     ) -> Label {
         let zeros = self.f.intrinsic(
             "cttz",
@@ -158,18 +115,11 @@ impl Lowering<'_> {
             }
             _ => self.f.intrinsic("ctpop", &format!(".{}", mask.ty.mangled()), mask.ty, &[mask]),
         };
-        let operand = self.f.resize(&operand, bits, false);
+        let operand = self.f.resize(&operand, reduction.bits, false);
         let offset = self.f.resize(&offset, 64, false);
         let at = self.f.offset(host, &offset);
-        self.host_atomic(reduction.then, &at, &operand);
+        self.f.host_atomic(reduction.then, &at, &operand);
         elsewhere
-    }
-
-    /// `atomicrmw`; the old value.
-    fn host_atomic(&mut self, name: &str, at: &LlvmValue, operand: &LlvmValue) -> LlvmValue {
-        let bytes = operand.ty.scalar.bits() / 8;
-        let text = format!("atomicrmw {name} {}, {} seq_cst, align {bytes}", at.typed(), operand.typed());
-        self.f.value(operand.ty, &text)
     }
 
     /// A loop over the enabled lanes.
@@ -247,15 +197,15 @@ impl Lowering<'_> {
         if kind.space == Space::Local {
             let how = format!("align {bytes}, {}", mark(Space::Local));
             let old = self.f.load(ty, &lane.at, &how);
-            let new = self.new_value(kind.operation, &old, lane);
+            let new = self.f.new_value(kind.operation, &old, &lane.a, &lane.b);
             self.f.store(&new, &lane.at, &how);
             return old;
         }
         if let Some(name) = host_operation(kind.operation) {
-            return self.host_atomic(name, &lane.at, &lane.a);
+            return self.f.host_atomic(name, &lane.at, &lane.a);
         }
         if kind.operation == Operation::CompareWrite {
-            let (old, _) = self.compare_exchange(&lane.at, &lane.a, &lane.b);
+            let (old, _) = self.f.compare_exchange(&lane.at, &lane.a, &lane.b);
             return old;
         }
         let text = format!("load atomic {}, {} seq_cst, align {bytes}", ty.text(), lane.at.typed());
@@ -265,73 +215,11 @@ impl Lowering<'_> {
         let [again, done] = [(); 2].map(|()| self.f.label());
         self.f.begin(again);
         let old = self.f.load(ty, &place, FILE);
-        let new = self.new_value(kind.operation, &old, lane);
-        let (found, same) = self.compare_exchange(&lane.at, &old, &new);
+        let new = self.f.new_value(kind.operation, &old, &lane.a, &lane.b);
+        let (found, same) = self.f.compare_exchange(&lane.at, &old, &new);
         self.f.store(&found, &place, FILE);
         self.f.branch(&same, done, again);
         self.f.begin(done);
         old
-    }
-
-    /// `cmpxchg`: what was there, and whether it was what was expected.
-    fn compare_exchange(
-        &mut self,
-        at: &LlvmValue,
-        expected: &LlvmValue,
-        new: &LlvmValue,
-    ) -> (LlvmValue, LlvmValue) {
-        let bytes = new.ty.scalar.bits() / 8;
-        let text = format!(
-            "cmpxchg {}, {}, {} seq_cst seq_cst, align {bytes}",
-            at.typed(),
-            expected.typed(),
-            new.typed()
-        );
-        let both = self.f.value(new.ty, &text);
-        let pair = format!("{{ {}, i1 }} {}", new.ty.text(), both.name());
-        let old = self.f.value(new.ty, &format!("extractvalue {pair}, 0"));
-        let same = self.f.value(BIT, &format!("extractvalue {pair}, 1"));
-        (old, same)
-    }
-
-    /// What a value is replaced by: itself, where it is to stay.
-    fn new_value(&mut self, operation: Operation, old: &LlvmValue, lane: &Lane) -> LlvmValue {
-        let (a, b) = (&lane.a, &lane.b);
-        let mut pick = |condition: &str, yes: &LlvmValue, no: &LlvmValue| {
-            let holds = self.f.compare(condition, old, a);
-            self.f.select(&holds, yes, no)
-        };
-        match operation {
-            Operation::And => self.f.binary("and", old, a),
-            Operation::Or => self.f.binary("or", old, a),
-            Operation::Xor => self.f.binary("xor", old, a),
-            Operation::Move => a.clone(),
-            Operation::Increment | Operation::Add => self.f.binary("add", old, a),
-            Operation::Decrement | Operation::PreDecrement | Operation::Subtract => {
-                self.f.binary("sub", old, a)
-            }
-            Operation::ReverseSubtract => self.f.binary("sub", a, old),
-            Operation::SignedMaximum => pick("icmp sge", old, a),
-            Operation::SignedMinimum => pick("icmp sle", old, a),
-            Operation::UnsignedMaximum => pick("icmp uge", old, a),
-            Operation::UnsignedMinimum => pick("icmp ule", old, a),
-            Operation::CompareWrite => pick("icmp eq", b, old),
-            Operation::FloatMaximum => self.float_extreme("fcmp oge", old, a),
-            Operation::FloatMinimum => self.float_extreme("fcmp ole", old, a),
-            Operation::FloatCompareWrite => {
-                let [x, y] = [old, a].map(|v| self.f.cast(v, Scalar::Float));
-                let equal = self.f.compare("fcmp oeq", &x, &y);
-                self.f.select(&equal, b, old)
-            }
-        }
-    }
-
-    /// The old value where the comparison holds, or the operand is no number.
-    fn float_extreme(&mut self, comparison: &str, old: &LlvmValue, a: &LlvmValue) -> LlvmValue {
-        let [x, y] = [old, a].map(|v| self.f.cast(v, Scalar::Float));
-        let stays = self.f.compare(comparison, &x, &y);
-        let nan = self.f.compare("fcmp uno", &y, &y);
-        let stays = self.f.binary("or", &stays, &nan);
-        self.f.select(&stays, old, a)
     }
 }
