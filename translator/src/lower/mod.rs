@@ -4,10 +4,12 @@
 
 mod atomic;
 mod calls;
+mod elsewhere;
 mod entry;
 mod masks;
 mod memory;
 mod pure;
+mod rows;
 
 use std::collections::BTreeMap;
 

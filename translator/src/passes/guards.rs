@@ -147,7 +147,7 @@ impl Guards<'_> {
             self.rebuild.builder.begin(block);
             for instruction in &rest {
                 match is_guarded && candidates.contains(instruction) {
-                    true => self.guarded_access(*instruction),
+                    true => self.rebuild.copy_access(*instruction, &[], |access| access.is_guarded = true),
                     false => self.rebuild.copy(*instruction, &none),
                 }
             }
@@ -183,20 +183,5 @@ impl Guards<'_> {
             }
         }
         all
-    }
-
-    fn guarded_access(&mut self, instruction: Instruction) {
-        let data = self.function.instruction(instruction);
-        let operands: Vec<Value> = data.operands.iter().map(|value| self.rebuild.value(*value)).collect();
-        let types: Vec<_> = data.results.iter().map(|value| self.function.ty(*value)).collect();
-        let guarded = |access: &Access| Box::new(Access { is_guarded: true, ..access.clone() });
-        let op = match &data.op {
-            Op::Load(access) => Op::Load(guarded(access)),
-            Op::Store(access) => Op::Store(guarded(access)),
-            other => other.clone(),
-        };
-        self.rebuild.builder.origin = data.origin;
-        let found = self.rebuild.builder.effect(op, &operands, &types);
-        self.rebuild.values.extend(data.results.iter().copied().zip(found));
     }
 }

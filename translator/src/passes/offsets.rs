@@ -4,8 +4,8 @@
 use rustc_hash::FxHashMap;
 
 use super::simplify::Rebuild;
-use crate::middle::function::{Function, Instruction, Value};
-use crate::middle::op::{Access, Addressing, Binary, Convert, Op, Space};
+use crate::middle::function::{Constant, Function, Instruction, Value};
+use crate::middle::op::{Addressing, Binary, Convert, Op, Space};
 use crate::middle::types::{Scalar, Type};
 
 /// How many sums behind each other are looked through.
@@ -55,7 +55,6 @@ fn sum_of(function: &Function, instruction: Instruction) -> Option<Sum> {
 }
 
 fn add_terms(function: &Function, value: Value, depth: usize, sum: &mut Sum) -> Option<()> {
-    use crate::middle::function::Constant;
     if depth > MOST_SUMS {
         return None;
     }
@@ -88,17 +87,7 @@ fn access(function: &Function, rebuild: &mut Rebuild<'_>, instruction: Instructi
         let own = rebuild.value(*scalar);
         base = rebuild.builder.binary(Binary::Add, base, own);
     }
-    let mut operands: Vec<Value> = data.operands.iter().map(|value| rebuild.value(*value)).collect();
     let Some(offsets) = sum.offsets else { return };
     let offsets = rebuild.value(offsets);
-    operands.splice(2..2, [base, offsets]);
-    let known = |access: &Access| Box::new(Access { addressing: Addressing::Offsets, ..access.clone() });
-    let op = match &data.op {
-        Op::Load(access) => Op::Load(known(access)),
-        Op::Store(access) => Op::Store(known(access)),
-        other => other.clone(),
-    };
-    let types: Vec<Type> = data.results.iter().map(|value| function.ty(*value)).collect();
-    let found = rebuild.builder.effect(op, &operands, &types);
-    rebuild.values.extend(data.results.iter().copied().zip(found));
+    rebuild.copy_access(instruction, &[base, offsets], |access| access.addressing = Addressing::Offsets);
 }

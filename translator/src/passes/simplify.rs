@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::middle::builder::Builder;
 use crate::middle::function::{Block, Constant, Definition, End, Function, Instruction, Target, Value};
+use crate::middle::op::{Access, Op};
 use crate::middle::verify::Dominators;
 
 /// The same function, simplified.
@@ -134,6 +135,26 @@ impl<'a> Rebuild<'a> {
         }
         let types: Vec<_> = data.results.iter().map(|value| self.old.ty(*value)).collect();
         let found = self.builder.effect(data.op.clone(), &operands, &types);
+        self.values.extend(data.results.iter().copied().zip(found));
+    }
+
+    /// The same access to memory with something changed, and with more operands behind its addresses.
+    pub fn copy_access(
+        &mut self,
+        instruction: Instruction,
+        more: &[Value],
+        change: impl FnOnce(&mut Access),
+    ) {
+        let data = self.old.instruction(instruction);
+        let mut operands: Vec<Value> = data.operands.iter().map(|value| self.value(*value)).collect();
+        operands.splice(2..2, more.iter().copied());
+        let mut op = data.op.clone();
+        if let Op::Load(access) | Op::Store(access) = &mut op {
+            change(access);
+        }
+        let types: Vec<_> = data.results.iter().map(|value| self.old.ty(*value)).collect();
+        self.builder.origin = data.origin;
+        let found = self.builder.effect(op, &operands, &types);
         self.values.extend(data.results.iter().copied().zip(found));
     }
 

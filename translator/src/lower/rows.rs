@@ -1,0 +1,208 @@
+//! Accesses whose lanes are a known number of bytes apart: no address of each lane is needed.
+
+use super::Lowering;
+use super::memory::Site;
+use crate::components;
+use crate::ir::{I32, I64, Ty, Value as LlvmValue};
+use crate::middle::op::Space;
+
+/// Bytes of a line of the host's caches.
+const LINE: usize = 64;
+/// So many bytes ahead of a row is what will be read soon: the next threads' part. Hosts find that out by themselves only when the accesses are many and close
+/// together.
+const PREFETCHED: usize = 2048;
+/// Bytes of rows that hosts find out for themselves: each is accesses enough.
+const MOST_PREFETCHED: usize = 512;
+
+impl Lowering<'_> {
+    /// Lanes that are known to be so far apart.
+    pub(super) fn row(&mut self, site: &mut Site<'_>, step: i64, first: &LlvmValue, certain: &LlvmValue) {
+        let access = site.access;
+        let offset = self.f.binary("sub", first, &site.reach.start);
+        let inside =
+            self.is_extent_inside(&site.reach, &access.extent(site.lanes as usize, step as i32), first);
+        let holds = self.f.binary("and", &inside, certain);
+        let here = self.f.label();
+        let elsewhere = if site.mask.is_some() { self.f.label() } else { site.ways.outside };
+        self.f.branch_likely(&holds, here, elsewhere);
+        self.f.begin(here);
+        self.row_at(site, step, &offset);
+        if site.mask.is_some() {
+            // Lanes that are not enabled may be outside.
+            self.f.begin(elsewhere);
+            let steps = LlvmValue::ints(Ty { lanes: site.lanes, ..first.ty }, |lane| {
+                i64::from(lane).wrapping_mul(step) as u64
+            });
+            let all = self.f.opaque(first);
+            let all = self.f.splat(&all, site.lanes);
+            let all = self.f.binary("add", &all, &steps);
+            let all = self.counted(access.space, &all);
+            let go_on = self.f.label();
+            self.f.branch(certain, go_on, site.ways.outside);
+            self.f.begin(go_on);
+            self.scattered(site, &all);
+        }
+    }
+
+    /// An access of which a guard has found that it is inside.
+    pub(super) fn inside_row(&mut self, mut site: Site<'_>, step: i64, first: &LlvmValue) -> Vec<LlvmValue> {
+        let offset = self.f.binary("sub", first, &site.reach.start);
+        self.row_at(&mut site, step, &offset);
+        self.joined(site.ways)
+    }
+
+    /// A row whose first lane is at an offset of its window, all inside. Ends the way.
+    fn row_at(&mut self, site: &mut Site<'_>, step: i64, offset: &LlvmValue) {
+        let access = site.access;
+        let packed = (access.components.len() * usize::from(access.size)) as i64;
+        let is_one = site.lanes == 1 || step == 0;
+        let wide = self.f.convert("zext", offset, I64);
+        let at = self.f.offset(&site.reach.host.clone(), &wide);
+        if is_one {
+            self.one(site, &at);
+        } else if step == packed && access.is_packed() {
+            self.packed(site, &at);
+        } else if step > packed && access.is_packed() && access.components.len() > 1 {
+            let disabled = site.mask.clone().filter(|_| site.is_write).map(|mask| {
+                let [whole, partial] = [(); 2].map(|()| self.f.label());
+                let full = self.f.compare("icmp eq", &mask, &LlvmValue::int(mask.ty, u64::MAX));
+                self.f.branch_likely(&full, whole, partial);
+                self.f.begin(whole);
+                partial
+            });
+            self.apart(site, &at, step as usize);
+            if let Some(partial) = disabled {
+                self.f.begin(partial);
+                self.anywhere_by(site, step, &wide);
+            }
+        } else {
+            self.anywhere_by(site, step, &wide);
+        }
+    }
+
+    /// Lanes that are so far apart, each with an offset of its own.
+    fn anywhere_by(&mut self, site: &mut Site<'_>, step: i64, first: &LlvmValue) {
+        let steps =
+            LlvmValue::ints(Ty::int(32, site.lanes), |lane| i64::from(lane).wrapping_mul(step) as u64);
+        let first = self.f.convert("trunc", first, I32);
+        let first = self.f.splat(&first, site.lanes);
+        let offsets = self.f.binary("add", &first, &steps);
+        self.anywhere(site, &offsets);
+    }
+
+    /// One address for all lanes: what is read there, for each. What is written there, the last enabled lane writes.
+    fn one(&mut self, site: &mut Site<'_>, at: &LlvmValue) {
+        let access = site.access;
+        if site.is_write {
+            let zero = LlvmValue::int(Ty::int(32, site.lanes), 0);
+            let host = std::mem::replace(&mut site.reach.host, at.clone());
+            self.anywhere(site, &zero);
+            site.reach.host = host;
+            return;
+        }
+        let how = site.how();
+        let found = access.components.iter().map(|component| {
+            let at = self.f.at(at, (*component).into());
+            let one = self.f.load(site.element(), &at, &how);
+            if site.is_one { one } else { self.f.splat(&one, site.lanes) }
+        });
+        let found: Vec<LlvmValue> = found.collect();
+        self.add_way(&mut site.ways, found);
+    }
+
+    /// Lanes whose components follow each other.
+    fn packed(&mut self, site: &mut Site<'_>, at: &LlvmValue) {
+        let count = site.access.components.len() as u32;
+        let (row, how) = (site.row(), site.how());
+        if !site.is_write {
+            self.prefetch(site, at);
+            // What disabled lanes read is inside, too.
+            let all = self.f.load(row, at, &how);
+            let found = self.deinterleaved(&all, count);
+            return self.add_way(&mut site.ways, found);
+        }
+        let all = self.interleaved(&site.data.clone());
+        if let Some(mask) = site.mask.clone() {
+            let ones = LlvmValue::int(mask.ty, u64::MAX);
+            let full = self.f.compare("icmp eq", &mask, &ones);
+            let [whole, masked] = [(); 2].map(|()| self.f.label());
+            self.f.branch_likely(&full, whole, masked);
+            self.f.begin(masked);
+            let mask = self.f.mask(&mask);
+            let order: Vec<u32> = (0..row.lanes).map(|n| n / count).collect();
+            let mask = self.f.shuffle(&mask, None, &order);
+            self.store_masked(site, at, &all, &mask);
+            self.add_way(&mut site.ways, Vec::new());
+            self.f.begin(whole);
+        }
+        self.f.store(&all, at, &how);
+        self.add_way(&mut site.ways, Vec::new());
+    }
+
+    /// Prefetches what threads that come later read: as many bytes as all lanes do, behind theirs.
+    fn prefetch(&mut self, site: &Site<'_>, at: &LlvmValue) {
+        let bytes = (site.row().lanes * site.row().scalar.bits() / 8) as usize;
+        if site.access.space == Space::Local || bytes > MOST_PREFETCHED {
+            return;
+        }
+        for line in (0..bytes).step_by(LINE) {
+            let ahead = self.f.at(at, PREFETCHED + line);
+            self.f.prefetch(&ahead);
+        }
+    }
+
+    fn store_masked(&mut self, site: &Site<'_>, at: &LlvmValue, value: &LlvmValue, mask: &LlvmValue) {
+        let suffix = format!(".{}.p0", value.ty.mangled());
+        let align = LlvmValue::int(I32, site.alignment().into());
+        self.f.intrinsic_line("masked.store", &suffix, &[value, at, &align, mask]);
+    }
+
+    /// Each component of lanes whose components follow each other.
+    fn deinterleaved(&mut self, all: &LlvmValue, count: u32) -> Vec<LlvmValue> {
+        match count {
+            1 => vec![all.clone()],
+            _ => (0..count).map(|k| components::component(&mut self.f, all, k, count)).collect(),
+        }
+    }
+
+    /// Vectors of one type, one behind the other.
+    fn concatenated(&mut self, mut parts: Vec<LlvmValue>) -> LlvmValue {
+        while parts.len() > 1 {
+            let mut joined = Vec::with_capacity(parts.len().div_ceil(2));
+            for pair in parts.chunks(2) {
+                joined.push(match pair {
+                    [a, b] => {
+                        let order: Vec<u32> = (0..2 * a.ty.lanes).collect();
+                        self.f.shuffle(a, Some(b), &order)
+                    }
+                    _ => pair[0].clone(),
+                });
+            }
+            parts = joined;
+        }
+        parts.remove(0)
+    }
+
+    /// Accesses all components of each lane at once, where lanes are farther apart than that. All lanes are enabled if they are written.
+    fn apart(&mut self, site: &mut Site<'_>, at: &LlvmValue, step: usize) {
+        let (count, how) = (site.access.components.len() as u32, site.how());
+        let ty = Ty { lanes: count, ..site.element() };
+        if site.is_write {
+            let all = self.interleaved(&site.data.clone());
+            for lane in 0..site.lanes {
+                let own = components::lane(&mut self.f, &all, lane, count, count);
+                let at = self.f.at(at, lane as usize * step);
+                self.f.store(&own, &at, &how);
+            }
+            return self.add_way(&mut site.ways, Vec::new());
+        }
+        let mut lanes = Vec::with_capacity(site.lanes as usize);
+        for lane in 0..site.lanes as usize {
+            let at = self.f.at(at, lane * step);
+            lanes.push(self.f.load(ty, &at, &how));
+        }
+        let all = self.concatenated(lanes);
+        let found = self.deinterleaved(&all, count);
+        self.add_way(&mut site.ways, found);
+    }
+}
