@@ -90,6 +90,7 @@ mod tests {
             local: false,
             scratch: 0,
             flat: false,
+            images: Vec::new(),
             barrier: false,
             single_thread: false,
             spins: false,

@@ -6,8 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::message::{ImageFacts, ImageNumbers};
+
 /// The version of this file's ABI and message formats.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 /// Name of `fn(*mut Frame) -> u32`, which executes all threads of the work-group. The object has it if its
 /// threads never yield. Returns 0, or [`FAULT`].
@@ -44,6 +46,16 @@ impl Window {
     pub const MAX_SIZE: u64 = 1 << 31;
 }
 
+/// An image, as code accesses it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Image {
+    /// The host address of the first texel.
+    pub host: *mut u8,
+    /// Numbers.
+    pub numbers: ImageNumbers,
+}
+
 /// The state that a work-group's threads access.
 ///
 /// Translated code writes [`Frame::arrived`], [`Frame::unwritten`], the register files and [`Frame::saved`],
@@ -74,6 +86,9 @@ pub struct Frame {
     /// [`Translation::windows`] windows, each used by one message or by several. An empty one has to be
     /// filled with [`Frame::find_window`].
     pub windows: *mut Window,
+    /// The images of the kernel's uses ([`crate::message::ImageUse::all`]). Code accesses those of which its variant has
+    /// facts.
+    pub images: *const Image,
     /// The register file of each thread (`eu::file`), to which registers are spilled while the thread is
     /// suspended and for [`Frame::interpret`] and [`Frame::send`]. Threads that never yield share one. `cr0` has its initial
     /// value.
@@ -141,6 +156,8 @@ pub struct Variant {
     /// The surfaces that the kernel's messages use as buffers are the whole address space, of at most 31
     /// bits, so that offsets in them are addresses.
     pub flat: bool,
+    /// Facts of the image of each of the kernel's uses ([`crate::message::ImageUse::all`]), where there are any.
+    pub images: Vec<Option<ImageFacts>>,
     /// The launch may use the barrier.
     pub barrier: bool,
     /// The launch may use the barrier, but work-groups have one thread, which therefore never waits there.

@@ -105,6 +105,8 @@ pub struct Host {
     pub vectors: Vectors,
     /// Are there instructions between half floats and others? Those of x86 are from 2012 on; elsewhere they come with vectors.
     pub converts_halves: bool,
+    /// Is there an instruction for `a * b + c`, rounded once?
+    pub fuses: bool,
 }
 
 impl Host {
@@ -130,7 +132,8 @@ impl Host {
         let own: Vec<_> = features.split(',').collect();
         let x86 = TargetMachine::get_default_triple().as_str().to_string_lossy().starts_with("x86");
         let converts_halves = !x86 || own.contains(&"+f16c");
-        Host { vectors: Vectors::of(&own), converts_halves, cpu, features }
+        let fuses = !x86 || own.contains(&"+fma");
+        Host { vectors: Vectors::of(&own), converts_halves, fuses, cpu, features }
     }
 
     /// Can this machine execute its code?

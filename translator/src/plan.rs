@@ -6,7 +6,7 @@ use gencl_eu::file::{self, ADDRESS, FLAG, GRF_BYTES, NOTIFICATION, NULL};
 use gencl_eu::message::MessageOperation;
 use gencl_eu::op::{Action, Branch, Op};
 use gencl_eu::operand::{SourceLocation, Src, Target};
-use gencl_isa::Opcode;
+use gencl_isa::{Generation, Opcode};
 
 use crate::Refused;
 use crate::access::{Access, Definition, Effects};
@@ -49,6 +49,8 @@ pub struct Plan<'a> {
     pub variant: &'a Variant,
     /// The host that it is for.
     pub host: &'a Host,
+    /// The generation that the kernel is for.
+    pub generation: Generation,
     /// Registers stay in the thread's register file, because which of them is accessed is known at run time only.
     pub in_memory: bool,
     /// Host code uses the accumulators, and the interpreter does not.
@@ -81,8 +83,20 @@ impl<'a> Plan<'a> {
         let modes = controls.iter().map(|control| control.mode.unwrap_or(modes::HOST)).collect();
         let halves = ops.iter().any(native::has_halves);
         let doubts = Doubts::default();
-        let mut plan =
-            Plan { ops, steps, effects, modes, variant, host, in_memory, accumulators, halves, doubts };
+        let generation = kernel.generation();
+        let mut plan = Plan {
+            ops,
+            steps,
+            effects,
+            modes,
+            variant,
+            host,
+            generation,
+            in_memory,
+            accumulators,
+            halves,
+            doubts,
+        };
         plan.check_barriers()?;
         if variant.single_thread {
             plan.forget_barriers();

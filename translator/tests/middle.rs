@@ -60,6 +60,7 @@ struct Memory {
 impl Environment for Memory {
     fn input(&mut self, input: Input, bytes: usize) -> Vec<u8> {
         let (Input::Header(first) | Input::CrossThread(first) | Input::PerThread(first)) = input else {
+            // Masks, and numbers of images.
             return vec![0xff; bytes];
         };
         (0..bytes).map(|n| (usize::from(first) + n) as u8).collect()

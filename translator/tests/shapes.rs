@@ -101,6 +101,7 @@ fn request(body: &[Instruction], ids: Pattern) -> Request {
         control: 0x4c0,
         local: true,
         scratch: 0,
+        images: Vec::new(),
         flat: false,
         barrier: true,
         single_thread: false,

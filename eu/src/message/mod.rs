@@ -26,9 +26,11 @@ pub use atomic::{Atomic, AtomicOperation};
 pub use block::{Block, BlockAddress, ScratchBlock};
 pub use descriptor::decode;
 pub use footprint::Footprint;
-#[cfg(test)]
-pub use image::FORMATS;
 use image::PreparedSlot;
+pub use image::{
+    AddressMode, Axis, ChannelType, Component, FORMATS, FilterFacts, ImageBinding, ImageFacts, ImageNumbers,
+    ImageUse, Parameter, SurfaceFormat, channel_bits, registers,
+};
 pub use image::{MediaBlock, Sample, Typed, TypedAtomic};
 pub use port::{Space, are_flat};
 pub use scattered::{Element, Scattered, Untyped};

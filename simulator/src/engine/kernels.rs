@@ -6,6 +6,7 @@ use crate::translated::Translations;
 use gencl_eu::device::Device;
 use gencl_eu::fault::Fault;
 use gencl_eu::memory::{Access, AddressSpace, Cursor};
+use gencl_eu::message::ImageUse;
 use gencl_eu::{self as eu, Kernel};
 use gencl_sync::Mutex;
 
@@ -27,6 +28,8 @@ pub struct CachedKernel {
     pub code: Vec<u8>,
     /// The decoded kernel.
     pub kernel: Arc<Kernel>,
+    /// What its messages access of images.
+    pub image_uses: Vec<ImageUse>,
     /// Its translations to host code.
     pub translations: Translations,
 }
@@ -75,6 +78,7 @@ impl KernelCache {
             Some((_, cached)) => Arc::clone(cached),
             None => Arc::new(CachedKernel {
                 code,
+                image_uses: ImageUse::all(kernel.ops()),
                 kernel: Arc::new(kernel),
                 translations: Translations::default(),
             }),

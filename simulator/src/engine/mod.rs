@@ -73,8 +73,8 @@ impl Executor for Engine {
     ) -> Result<Box<dyn Prepared + 'e>, Fault> {
         let cached = self.kernels.get(launch.kernel, memory)?;
         let policy = self.resources.policy.as_ref();
-        let flat = policy.is_some_and(|policy| policy.is_flat(&cached, &launch, memory));
-        let translation = policy.and_then(|policy| policy.choose(&cached, &launch, flat, running));
+        let surfaces = policy.map(|policy| policy.surfaces(&cached, &launch, memory)).unwrap_or_default();
+        let translation = policy.and_then(|policy| policy.choose(&cached, &launch, &surfaces, running));
         // Only the interpreter collects statistics.
         let (counted, translation) =
             if self.statistics.is_some() { (translation, None) } else { (None, translation) };
@@ -82,6 +82,7 @@ impl Executor for Engine {
             kernel: Arc::clone(&cached.kernel),
             launch,
             memory: Arc::clone(memory),
+            surfaces,
             running: Arc::clone(running),
         };
         let job = Arc::new(Job {
@@ -92,7 +93,7 @@ impl Executor for Engine {
             recorded: self.statistics.is_some(),
             sum: Mutex::new(Sum::default()),
         });
-        Ok(Box::new(PreparedJob { engine: self, job, flat, counted, only: None }))
+        Ok(Box::new(PreparedJob { engine: self, job, counted, only: None }))
     }
 }
 
@@ -100,7 +101,6 @@ impl Executor for Engine {
 struct PreparedJob<'e> {
     engine: &'e Engine,
     job: Arc<Job>,
-    flat: bool,
     /// The translation that statistics report on, though the launch is interpreted.
     counted: Option<TranslationChoice>,
     /// The participant of a launch of one work-group, kept for the next execution with its register files and
@@ -111,12 +111,12 @@ struct PreparedJob<'e> {
 impl Prepared for PreparedJob<'_> {
     fn is_valid(&self) -> bool {
         let Job { resources, cached, work, translation, .. } = &*self.job;
-        let LaunchContext { launch, memory, .. } = &**work;
+        let LaunchContext { launch, memory, surfaces, .. } = &**work;
         if translation.is_some() && self.job.valid_choice().is_none() {
             return false;
         }
-        let is_flat = |policy: &TranslationPolicy| policy.is_flat(cached, launch, memory);
-        cached.is_at(launch.kernel, memory) && resources.policy.as_ref().is_some_and(is_flat) == self.flat
+        let has_same = |policy: &TranslationPolicy| policy.surfaces(cached, launch, memory) == *surfaces;
+        cached.is_at(launch.kernel, memory) && resources.policy.as_ref().is_none_or(has_same)
     }
 
     fn execute(&mut self) -> Result<GroupStatistics, Fault> {

@@ -189,7 +189,7 @@ impl Participant {
 
     fn interpret(&mut self, group: [u32; 3]) -> Result<(), Fault> {
         let Job { cached, work, .. } = &*self.job;
-        let LaunchContext { kernel, launch, memory, running } = &**work;
+        let LaunchContext { kernel, launch, memory, running, .. } = &**work;
         let (memory, cancel) = (&**memory, &running.cancel);
         let Some(host) = &mut self.host else { return Ok(()) };
         let worker = &mut host.worker;

@@ -5,12 +5,11 @@ use std::time::Duration;
 use super::kernels::CachedKernel;
 use crate::running::Running;
 use crate::settings::Settings;
-use crate::translated::TranslationChoice;
 use crate::translated::source::{EngineChoice, Source};
+use crate::translated::{LaunchSurfaces, TranslationChoice};
 use gencl_eu::device::Device;
 use gencl_eu::dispatch::Launch;
 use gencl_eu::memory::AddressSpace;
-use gencl_eu::message::are_flat;
 
 /// A kernel is translated after it has been interpreted for this long. Programs that run shorter never start
 /// the translator.
@@ -50,25 +49,24 @@ impl TranslationPolicy {
         wanted.then_some(TranslationPolicy { device, source, first, strict: settings.strict })
     }
 
-    /// Whether the kernel's buffer surfaces are the whole address space, so that offsets in them are
-    /// addresses ([`gencl_eu::abi::Variant::flat`]).
-    pub fn is_flat(&self, cached: &CachedKernel, launch: &Launch, memory: &AddressSpace) -> bool {
-        are_flat(cached.kernel.buffer_surfaces(), self.device, launch, memory)
+    /// The surfaces of a launch.
+    pub fn surfaces(&self, cached: &CachedKernel, launch: &Launch, memory: &AddressSpace) -> LaunchSurfaces {
+        LaunchSurfaces::of(&cached.kernel, &cached.image_uses, self.device, launch, memory)
     }
 
-    /// The translations that a launch may use; `flat` as [`TranslationPolicy::is_flat`] says. Waits for the
-    /// translation with [`EngineChoice::Translate`].
+    /// The translations that a launch with these surfaces may use. Waits for the translation with
+    /// [`EngineChoice::Translate`].
     pub fn choose(
         &self,
         cached: &CachedKernel,
         launch: &Launch,
-        flat: bool,
+        surfaces: &LaunchSurfaces,
         running: &Running,
     ) -> Option<TranslationChoice> {
         if launch.alternate_float || launch.single_program_flow {
             return None;
         }
-        let choice = cached.translations.choose(launch, flat, self.strict)?;
+        let choice = cached.translations.choose(launch, surfaces, self.strict)?;
         if self.first {
             choice.request(&*self.source.0, self.device.name, &cached.code);
             choice.wait(|| {

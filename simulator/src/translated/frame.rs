@@ -6,8 +6,9 @@ use std::slice;
 use std::sync::Arc;
 
 use super::loader::HostCode;
+use super::surfaces::LaunchSurfaces;
 use crate::running::Running;
-use gencl_eu::abi::{Frame, Window};
+use gencl_eu::abi::{Frame, Image, Window};
 use gencl_eu::device::Device;
 use gencl_eu::dispatch::Launch;
 use gencl_eu::fault::Fault;
@@ -25,6 +26,8 @@ pub struct LaunchContext {
     pub launch: Launch,
     /// GPU memory.
     pub memory: Arc<AddressSpace>,
+    /// What code may be specialised for.
+    pub surfaces: LaunchSurfaces,
     /// Cancellation and progress of the batch.
     pub running: Arc<Running>,
 }
@@ -44,6 +47,7 @@ pub struct FrameOwner {
     pub task: Option<TranslatedLaunch>,
     pub device: &'static Device,
     pub windows: Vec<Window>,
+    pub images: Vec<Image>,
     /// The threads whose register files the frame has.
     pub threads: Vec<Thread>,
     /// One per instruction.

@@ -7,8 +7,10 @@ mod frame;
 pub mod loader;
 mod runner;
 pub mod source;
+mod surfaces;
 mod translations;
 mod variant;
 
 pub use runner::{LaunchContext, Runner, TranslatedLaunch};
+pub use surfaces::LaunchSurfaces;
 pub use translations::{TranslationChoice, Translations};

@@ -62,6 +62,7 @@ impl Runner {
             local_size: 0,
             general: 0,
             windows: ptr::null_mut(),
+            images: ptr::null(),
             files: ptr::null(),
             saved: ptr::null_mut(),
             cancel: ptr::null(),
@@ -71,8 +72,9 @@ impl Runner {
             interpret,
             send,
         };
-        let (threads, caches, windows) = (Vec::new(), Vec::new(), Vec::new());
-        let owner = Box::new(FrameOwner { frame, task: None, device, windows, threads, caches, fault: None });
+        let (threads, caches, windows, images) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (task, fault) = (None, None);
+        let owner = Box::new(FrameOwner { frame, task, device, windows, images, threads, caches, fault });
         let (headers, masks, files) = (Vec::new(), Vec::new(), Vec::new());
         let (saved, local, resume) = (Vec::new(), Vec::new(), Vec::new());
         Runner { owner, headers, masks, files, saved, local, resume, control: 0 }
@@ -87,7 +89,7 @@ impl Runner {
 
     /// Sets up a launch, whose threads will run in the thread slots from `first_slot` on.
     pub fn begin(&mut self, task: TranslatedLaunch, first_slot: u32) {
-        let LaunchContext { kernel, launch, running, .. } = &*task.work;
+        let LaunchContext { kernel, launch, memory, surfaces, running } = &*task.work;
         let (count, slots) = (launch.threads_per_group(), slots(&task.code, launch));
         let number = |slot| HardwareThread::number(self.owner.device, slot);
         self.headers.clear();
@@ -99,6 +101,8 @@ impl Runner {
         owner.windows.clear();
         let none = Window { start: 0, size: 0, host: ptr::null_mut() };
         owner.windows.resize(task.code.windows as usize, none);
+        owner.images.clear();
+        owner.images.extend(surfaces.images(memory));
         owner.caches.resize_with(kernel.ops().len(), MessageCache::default);
         owner.threads.resize_with(slots as usize, Thread::default);
         for (thread, slot) in owner.threads.iter_mut().zip(first_slot..) {
@@ -119,6 +123,7 @@ impl Runner {
             local_size: u64::from(launch.slm_size),
             general: launch.bases.general,
             windows: owner.windows.as_mut_ptr(),
+            images: owner.images.as_ptr(),
             files: self.files.as_ptr(),
             saved: self.saved.as_mut_ptr(),
             cancel: running.cancel.address(),

@@ -5,14 +5,18 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::loader::HostCode;
+use super::surfaces::LaunchSurfaces;
 use super::variant;
 use gencl_eu::abi::TranslationSource;
-use gencl_eu::abi::{Answer, Interpreted, Request, VERSION, Variant};
+use gencl_eu::abi::{Answer, ImageFacts, Interpreted, Request, VERSION, Variant};
 use gencl_eu::dispatch::Launch;
 use gencl_sync::{Condvar, Mutex};
 
-/// After this many specialised variants of a kernel, only the most general one is requested.
+/// After this many variants of a kernel, only those that are specialised for images alone are requested.
 const MAX_SPECIAL: usize = 4;
+
+/// After this many, only the most general one.
+const MAX_IMAGES: usize = 10;
 
 /// Maximum number of variants of a kernel; launches that need further ones are interpreted.
 const MAX_VARIANTS: usize = 16;
@@ -47,11 +51,12 @@ struct VariantKey {
     per_thread_size: usize,
     control: u32,
     scratch: u32,
+    images: Vec<Option<ImageFacts>>,
     flags: [bool; 5],
 }
 
 impl VariantKey {
-    fn of(launch: &Launch, flat: bool, spins: bool) -> VariantKey {
+    fn of(launch: &Launch, surfaces: &LaunchSurfaces, spins: bool) -> VariantKey {
         VariantKey {
             simd_width: launch.simd_width,
             threads: launch.threads,
@@ -60,7 +65,8 @@ impl VariantKey {
             per_thread_size: launch.per_thread_size,
             control: launch.control(),
             scratch: launch.scratch.map_or(0, |scratch| scratch.per_thread),
-            flags: [launch.indirect_data, launch.slm_size > 0, launch.barrier, flat, spins],
+            images: surfaces.facts(),
+            flags: [launch.indirect_data, launch.slm_size > 0, launch.barrier, surfaces.flat, spins],
         }
     }
 }
@@ -198,11 +204,15 @@ impl Drop for Promise {
 }
 
 impl Translations {
-    /// The translations that a launch may use; `None` when there are too many variants already. `flat`:
-    /// [`Variant::flat`].
-    pub fn choose(&self, launch: &Launch, flat: bool, strict: bool) -> Option<TranslationChoice> {
+    /// The translations that a launch may use; `None` when there are too many variants already.
+    pub fn choose(
+        &self,
+        launch: &Launch,
+        surfaces: &LaunchSurfaces,
+        strict: bool,
+    ) -> Option<TranslationChoice> {
         let spins = self.spins.load(Ordering::Relaxed);
-        let key = VariantKey::of(launch, flat, spins);
+        let key = VariantKey::of(launch, surfaces, spins);
         {
             let last = self.last.lock();
             if let Some(last) = &*last
@@ -214,7 +224,7 @@ impl Translations {
                 return Some(last.choice.clone());
             }
         }
-        let choice = self.choice(variant::of(launch, flat, spins, strict))?;
+        let choice = self.choice(variant::of(launch, surfaces, spins, strict))?;
         let per_thread = launch.per_thread.clone();
         *self.last.lock() = Some(LastLaunch { key, per_thread, choice: choice.clone() });
         Some(choice)
@@ -226,7 +236,11 @@ impl Translations {
         let others = entries.iter().filter(|entry| variant::covers(&entry.variant, &variant));
         let others: Vec<_> = others.cloned().collect();
         if best.is_none() {
-            let wanted = if entries.len() < MAX_SPECIAL { variant } else { variant::general(&variant) };
+            let wanted = match entries.len() {
+                count if count < MAX_SPECIAL => variant,
+                count if count < MAX_IMAGES => variant::general(&variant),
+                _ => variant::most_general(&variant),
+            };
             best = entries.iter().find(|entry| entry.variant == wanted).cloned();
             if best.is_none() && entries.len() < MAX_VARIANTS {
                 let entry = Entry::new(wanted);

@@ -3,11 +3,13 @@
 use gencl_eu::abi::{Pattern, Variant};
 use gencl_eu::dispatch::Launch;
 
+use super::surfaces::LaunchSurfaces;
+
 /// Bytes of a half register, the granularity of patterns.
 const HALF: usize = 16;
 
-/// The most specialised variant of a launch. `flat`, `spins` and `strict` are those of [`Variant`].
-pub fn of(launch: &Launch, flat: bool, spins: bool, strict: bool) -> Variant {
+/// The most specialised variant of a launch. `spins` and `strict` are those of [`Variant`].
+pub fn of(launch: &Launch, surfaces: &LaunchSurfaces, spins: bool, strict: bool) -> Variant {
     let lanes = u32::MAX >> (32 - launch.simd_width);
     Variant {
         simd_width: launch.simd_width,
@@ -18,7 +20,8 @@ pub fn of(launch: &Launch, flat: bool, spins: bool, strict: bool) -> Variant {
         control: launch.control(),
         local: launch.slm_size > 0,
         scratch: launch.scratch.map_or(0, |scratch| scratch.per_thread),
-        flat,
+        flat: surfaces.flat,
+        images: surfaces.facts(),
         barrier: launch.barrier,
         single_thread: launch.barrier && launch.threads_per_group() == 1,
         spins,
@@ -81,12 +84,21 @@ pub fn general(variant: &Variant) -> Variant {
     Variant { full: false, single_thread: false, per_thread, ..variant.clone() }
 }
 
+/// As [`general`], and with any images.
+pub fn most_general(variant: &Variant) -> Variant {
+    Variant { images: vec![None; variant.images.len()], ..general(variant) }
+}
+
 /// Whether code for one variant is valid for launches of another.
 pub fn covers(code: &Variant, launch: &Variant) -> bool {
     let patterns = || code.per_thread.iter().zip(&launch.per_thread);
+    let images = || code.images.iter().zip(&launch.images);
     let Variant { full, single_thread, .. } = *launch;
-    let same = Variant { full, single_thread, per_thread: launch.per_thread.clone(), ..code.clone() };
+    let (per_thread, own_images) = (launch.per_thread.clone(), launch.images.clone());
+    let same = Variant { full, single_thread, per_thread, images: own_images, ..code.clone() };
     same == *launch
+        && code.images.len() == launch.images.len()
+        && images().all(|(code, launch)| code.is_none() || code == launch)
         && code.per_thread.len() == launch.per_thread.len()
         && (!code.full || launch.full)
         && (!code.single_thread || launch.single_thread)
@@ -106,6 +118,7 @@ fn implies(pattern: Pattern, other: Pattern) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gencl_eu::abi::ImageFacts;
 
     fn words(words: [u16; 8]) -> Vec<u8> {
         words.into_iter().flat_map(u16::to_le_bytes).collect()
@@ -153,6 +166,8 @@ mod tests {
 
     #[test]
     fn general_code_covers_specialised_launches() {
+        let filter = None;
+        let image = ImageFacts { format: 7, dimensions: 2, array: false, select: [4, 5, 6, 7], filter };
         let special = Variant {
             simd_width: 16,
             full: true,
@@ -163,6 +178,7 @@ mod tests {
             local: false,
             scratch: 0,
             flat: false,
+            images: vec![Some(image.clone()), None],
             barrier: true,
             single_thread: true,
             spins: false,
@@ -176,6 +192,11 @@ mod tests {
         assert!(others.iter().all(|other| !covers(&general, other) && !covers(other, &special)));
         let together = Variant { single_thread: false, ..special.clone() };
         assert!(covers(&together, &special) && covers(&general, &together) && !covers(&special, &together));
+        let most = most_general(&special);
+        assert!(covers(&most, &special) && covers(&most, &general) && !covers(&general, &most));
+        let array = Some(ImageFacts { array: true, ..image });
+        let other = Variant { images: vec![array.clone(), array], ..special.clone() };
+        assert!(!covers(&special, &other) && !covers(&general, &other) && covers(&most, &other));
         let repeats = Variant { per_thread: vec![Pattern::Continues, Pattern::Repeats], ..special.clone() };
         assert!(covers(&special, &repeats) && !covers(&repeats, &special));
         let fewer = Variant { per_thread: vec![Pattern::Any], ..special.clone() };

@@ -21,7 +21,7 @@ fn space(memory: Memory) -> Space {
 }
 
 impl Lift<'_> {
-    fn operand(&mut self, index: usize, number: usize) -> Value {
+    pub(super) fn operand(&mut self, index: usize, number: usize) -> Value {
         self.read_access(index, number).unwrap_or(Value(0))
     }
 
@@ -109,7 +109,7 @@ impl Lift<'_> {
     }
 
     /// A message to an image, which the simulator performs.
-    pub fn image(&mut self, index: usize, message: &Image) {
+    pub fn image_elsewhere(&mut self, index: usize, message: &Image) {
         let lanes = usize::from(self.plan.ops[index].lanes);
         let mask = self.mask(index);
         let mut registers = Registers { operands: Vec::new(), results: Vec::new() };

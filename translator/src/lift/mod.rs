@@ -3,6 +3,7 @@
 mod control;
 mod entry;
 mod float;
+mod image;
 mod integer;
 mod masks;
 mod math;
@@ -15,6 +16,7 @@ mod whole;
 
 use gencl_eu::abi::Interpreted;
 use gencl_eu::file::FLAG;
+use gencl_eu::message::ImageUse;
 use gencl_eu::operand::{SourceLocation, Target};
 use gencl_isa::PredicateControl;
 
@@ -56,6 +58,7 @@ pub struct Lift<'a> {
     fault: Block,
     rounds: u32,
     interpreted: Vec<Interpreted>,
+    image_uses: Vec<ImageUse>,
 }
 
 /// Lifts a kernel. In loops in which threads may wait for each other, others have their turn after so many `rounds`.
@@ -78,6 +81,7 @@ pub fn lift(plan: &Plan<'_>, flow: &Flow, rounds: u32) -> Lifted {
         fault,
         rounds,
         interpreted: Vec::new(),
+        image_uses: ImageUse::all(plan.ops),
     };
     lift.entry(entry);
     lift.all_blocks();

@@ -1,8 +1,8 @@
 //! How a thread begins, stops, and goes on.
 
-use std::mem::offset_of;
+use std::mem::{offset_of, size_of};
 
-use gencl_eu::abi::{Frame, YIELD};
+use gencl_eu::abi::{Frame, Image, YIELD};
 
 use super::{FILE, Lowering, ONE_THREAD, llvm};
 use crate::ir::{I32, I64, POINTER, Ty, Value as LlvmValue};
@@ -55,6 +55,11 @@ impl Lowering<'_> {
                 let own = self.constant(POINTER, offset_of!(Frame, per_thread));
                 let own = self.element_at(&own, self.plan.variant.per_thread.len() * HALF);
                 self.f.at(&own, offset.into())
+            }
+            Input::Image(number, offset) => {
+                let images = self.constant(POINTER, offset_of!(Frame, images));
+                let place = usize::from(number) * size_of::<Image>() + offset_of!(Image, numbers);
+                self.f.at(&images, place + usize::from(offset))
             }
             Input::Mask => {
                 let masks = self.constant(POINTER, offset_of!(Frame, masks));

@@ -2,9 +2,9 @@
 
 use std::mem::{offset_of, size_of};
 
-use gencl_eu::abi::{Frame, Window};
+use gencl_eu::abi::{Frame, Image, Window};
 
-use super::{FRAME, Lowering};
+use super::{CONSTANT, FRAME, Lowering};
 use crate::components;
 use crate::ir::{BIT, I32, I64, Label, POINTER, Scalar as LlvmScalar, Ty, Value as LlvmValue};
 use crate::middle::function::{Constant, Instruction, Value};
@@ -33,7 +33,7 @@ pub struct Ways {
 /// How an access is marked.
 pub fn mark(space: Space) -> &'static str {
     match space {
-        Space::Global | Space::Flat | Space::Scratch => "!tbaa !3",
+        Space::Global | Space::Flat | Space::Scratch | Space::Image => "!tbaa !3",
         Space::Local => "!tbaa !6",
     }
 }
@@ -106,6 +106,11 @@ impl Lowering<'_> {
             mask_value: operands[0],
         };
         match access.addressing {
+            Addressing::Affine(step) if access.space == Space::Image => {
+                let [offsets, first, certain] = [1, 2, 3].map(|n| self.value(operands[n]));
+                self.row_or_scattered(&mut site, i64::from(step), (&first, &certain), &offsets);
+                return self.joined(site.ways);
+            }
             Addressing::Affine(step) if access.is_guarded => {
                 let first = self.value(operands[2]);
                 let first = self.counted(access.space, &first);
@@ -185,6 +190,14 @@ impl Lowering<'_> {
             Space::Global => {
                 let window = window.map_or_else(|| self.next_window(), u32::from);
                 self.reach_of(window)
+            }
+            Space::Image => {
+                let images = self.constant(POINTER, offset_of!(Frame, images));
+                let image = usize::from(window.unwrap_or(0)) * size_of::<Image>();
+                let at = self.f.at(&images, image + offset_of!(Image, host));
+                let host = self.f.load(POINTER, &at, CONSTANT);
+                let size = LlvmValue::int(I64, Window::MAX_SIZE);
+                Reach { start: LlvmValue::int(I32, 0), size, host, window: None }
             }
             Space::Flat => {
                 let window = self.next_window();

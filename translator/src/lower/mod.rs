@@ -23,7 +23,7 @@ use crate::ir::{
 };
 use crate::lift::Lifted;
 use crate::middle::function::{Block, Definition, End, Function, Instruction, Target, Value};
-use crate::middle::op::{Addressing, Op};
+use crate::middle::op::{Addressing, Op, Space};
 use crate::middle::types::{Scalar, Type};
 use crate::middle::verify::Dominators;
 use crate::plan::Plan;
@@ -110,7 +110,7 @@ pub fn lower(plan: &Plan<'_>, lifted: Lifted) -> Written {
 /// The windows that accesses have in common.
 fn windows(function: &Function) -> u32 {
     let window = |op: &Op| match op {
-        Op::Load(access) | Op::Store(access) => access.window,
+        Op::Load(access) | Op::Store(access) if access.space != Space::Image => access.window,
         _ => None,
     };
     function
@@ -162,7 +162,8 @@ fn wanted(function: &Function) -> FixedBitSet {
 fn is_rare(op: &Op, number: usize) -> bool {
     match op {
         Op::Load(access) | Op::Store(access) => {
-            access.addressing != Addressing::Varying && (number == 1 || access.is_guarded && number == 3)
+            let is_other = access.addressing != Addressing::Varying && access.space != Space::Image;
+            is_other && (number == 1 || access.is_guarded && number == 3)
         }
         Op::LoadBlock(..) | Op::StoreBlock(..) => number == 0,
         _ => false,

@@ -44,6 +44,24 @@ impl Lowering<'_> {
         }
     }
 
+    /// Lanes of an image that are so far apart if that is certain, else anywhere. All of them are inside.
+    pub(super) fn row_or_scattered(
+        &mut self,
+        site: &mut Site<'_>,
+        step: i64,
+        (first, certain): (&LlvmValue, &LlvmValue),
+        offsets: &LlvmValue,
+    ) {
+        let [row, others] = [(); 2].map(|()| self.f.label());
+        self.f.branch(certain, row, others);
+        self.f.begin(row);
+        // Lanes that are not enabled may be before the image.
+        let offset = self.f.resize(first, 64, true);
+        self.row_at(site, step, &offset);
+        self.f.begin(others);
+        self.anywhere(site, offsets);
+    }
+
     /// An access of which a guard has found that it is inside.
     pub(super) fn inside_row(&mut self, mut site: Site<'_>, step: i64, first: &LlvmValue) -> Vec<LlvmValue> {
         let offset = self.f.binary("sub", first, &site.reach.start);
@@ -142,7 +160,7 @@ impl Lowering<'_> {
     /// Prefetches what threads that come later read: as many bytes as all lanes do, behind theirs.
     fn prefetch(&mut self, site: &Site<'_>, at: &LlvmValue) {
         let bytes = (site.row().lanes * site.row().scalar.bits() / 8) as usize;
-        if site.access.space == Space::Local || bytes > MOST_PREFETCHED {
+        if matches!(site.access.space, Space::Local | Space::Image) || bytes > MOST_PREFETCHED {
             return;
         }
         for line in (0..bytes).step_by(LINE) {

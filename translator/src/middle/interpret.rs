@@ -262,8 +262,9 @@ fn counted(space: Space, address: u128) -> u64 {
     if space == Space::Local { address as u64 & LOCAL_OFFSET } else { address as u64 }
 }
 
-/// An address, if it is a multiple of what it must be one of.
+/// An address, if it is a multiple of what it must be one of. Those in images have their number in the upper bits.
 fn aligned(address: u128, access: &Access) -> Option<u64> {
-    let address = counted(access.space, address);
+    let image = access.window.filter(|_| access.space == Space::Image).unwrap_or(0);
+    let address = counted(access.space, address) | u64::from(image) << 32;
     address.is_multiple_of(access.alignment.into()).then_some(address)
 }

@@ -116,6 +116,8 @@ pub enum Space {
     Flat,
     /// 64-bit addresses of the thread's scratch memory.
     Scratch,
+    /// Offsets of 32 bits in the image whose number is the access's window. All that enabled lanes access is inside.
+    Image,
 }
 
 /// The bits of an offset in shared local memory that count.
@@ -214,6 +216,8 @@ pub enum Input {
     PerThread(u16),
     /// The dispatch mask.
     Mask,
+    /// The numbers of an image of the launch, from a byte on (`abi::ImageNumbers`).
+    Image(u8, u16),
 }
 
 /// Bytes of the thread's register file, by their offset (`eu::file`).
@@ -392,6 +396,6 @@ names! {
         Oeq = "oeq", One = "one", Olt = "olt", Ole = "ole", Ogt = "ogt", Oge = "oge", Ord = "ord", Uno = "uno", Une = "une",
     }
     Space {
-        Global = "global", Local = "local", Flat = "flat", Scratch = "scratch",
+        Global = "global", Local = "local", Flat = "flat", Scratch = "scratch", Image = "image",
     }
 }

@@ -362,6 +362,7 @@ fn op(tokens: &mut Tokens<'_>) -> Result<Op, String> {
             "cross-thread" => Input::CrossThread(tokens.number()?),
             "per-thread" => Input::PerThread(tokens.number()?),
             "mask" => Input::Mask,
+            "image" => Input::Image(tokens.number()?, tokens.number()?),
             other => return Err(format!("no input: {other:?}")),
         }),
         "load" => Op::Load(access(tokens)?),

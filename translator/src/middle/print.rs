@@ -119,6 +119,7 @@ impl fmt::Display for Input {
             Input::CrossThread(at) => write!(f, "cross-thread {at}"),
             Input::PerThread(at) => write!(f, "per-thread {at}"),
             Input::Mask => write!(f, "mask"),
+            Input::Image(number, at) => write!(f, "image {number} {at}"),
         }
     }
 }

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::simplify::Rebuild;
 use crate::middle::function::{Block, End, Function, Instruction, Target, Value};
-use crate::middle::op::{Access, Binary, Op};
+use crate::middle::op::{Access, Binary, Op, Space};
 
 /// The most instructions of a region, and between two of its accesses.
 const MOST: usize = 160;
@@ -74,7 +74,7 @@ impl Guards<'_> {
 
     fn access(&self, instruction: Instruction) -> Option<&Access> {
         match &self.function.instruction(instruction).op {
-            Op::Load(access) | Op::Store(access) => Some(access),
+            Op::Load(access) | Op::Store(access) if access.space != Space::Image => Some(access),
             _ => None,
         }
     }

@@ -174,7 +174,7 @@ fn fits(function: &Function, op: &Op, operands: &[Value], results: &[Value], lan
     let is_scalar = results.iter().all(|value| function.ty(*value).lanes == 1);
     match op {
         Op::Cancelled | Op::Splat => true,
-        Op::Load(access) => access.space != Space::Scratch,
+        Op::Load(access) => !matches!(access.space, Space::Scratch | Space::Image),
         // Whether a mask has a lane: that of the lane.
         Op::ICmp(Relation::Ne) if is_scalar => {
             let of_mask = matches!(function.source(operands[0]), Some((Op::Bits, _)));

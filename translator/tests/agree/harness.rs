@@ -40,6 +40,9 @@ const SCRATCH_SIZE: u64 = 1024;
 const SLOTS: u64 = 64;
 /// Bytes of data that kernels may access.
 pub const DATA_SIZE: u64 = 0x1_0000;
+/// Where in the data states of surfaces and samplers are: binding table and samplers, these behind [`SAMPLERS`] more bytes.
+pub const STATES: u64 = 0xf000;
+pub const SAMPLERS: u32 = 0x100;
 
 /// Registers with constants, from g1 on; then come the thread's own.
 pub const CONSTANTS: u8 = 124;
@@ -353,9 +356,9 @@ pub fn run(case: &Case, code: &[u8], translator: Option<&Arc<Translator>>) -> Re
         slm_size: 4096,
         barrier: true,
         scratch: Some(Scratch { base: 0, per_thread: SCRATCH_SIZE as u32, code: 0, slots: SLOTS as u32 }),
-        bases: Bases { general: SCRATCH, ..Bases::default() },
+        bases: Bases { general: SCRATCH, surface: DATA + STATES, dynamic: DATA + STATES, ..Bases::default() },
         binding_table: 0,
-        samplers: 0,
+        samplers: SAMPLERS,
         used: Used::default(),
         alternate_float: false,
         rounding: Rounding::NearestEven,

@@ -3,6 +3,7 @@
 mod branches;
 mod components;
 mod harness;
+mod images;
 mod lanes;
 mod masked;
 mod memory;
@@ -249,6 +250,16 @@ fn half_floats_of_large_integers() {
         case.control = control;
         assert_eq!(check(&case), None, "{control:#x}\n{}", listing(&case));
     }
+}
+
+#[test]
+fn random_images() {
+    compare(|random| {
+        let width = random.pick(&[8, 16, 32]);
+        let mut case = case(random, width, Vec::new());
+        case.body = images::images(random, width, &mut case.constants, &mut case.data);
+        in_order(case)
+    });
 }
 
 #[test]

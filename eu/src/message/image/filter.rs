@@ -7,6 +7,8 @@
 //! state has "Address Rounding Enable" set, else down. So the weights of a linear filter have eight bits. The
 //! product of a normalized coordinate and the size is exact before that.
 
+use serde::{Deserialize, Serialize};
+
 /// A filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Filter {
@@ -17,7 +19,7 @@ pub enum Filter {
 }
 
 /// The handling of coordinates outside of the surface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum AddressMode {
     /// The surface is repeated.
     Wrap,
@@ -75,7 +77,7 @@ impl AddressMode {
 }
 
 /// The parameters of filtering along one axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Axis {
     /// Address mode.
     pub mode: AddressMode,

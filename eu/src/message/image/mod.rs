@@ -10,6 +10,7 @@
 //! | `sampler.rs`, `sample_kind.rs` | messages to the sampler |
 //! | `sampler_state.rs` | SAMPLER_STATE and border colours |
 //! | `filter.rs` | coordinates, address modes, filters |
+//! | `facts.rs`, `describe.rs` | what translated code is specialised for |
 //! | `prepared.rs` | the states that a message uses, decoded once |
 //! | `reference.rs` | the sampler for one channel |
 //! | `lanes.rs` | texels of all channels of a message at once: `positions.rs`, `texels.rs`, `channels.rs` |
@@ -19,6 +20,8 @@
 
 mod channels;
 mod convert;
+mod describe;
+mod facts;
 mod filter;
 mod format;
 mod lanes;
@@ -36,11 +39,14 @@ mod tiling;
 mod typed;
 mod values;
 
-#[cfg(test)]
-pub use format::FORMATS;
+pub use convert::{channel_bits, registers};
+pub use describe::ImageUse;
+pub use facts::{FilterFacts, ImageBinding, ImageFacts, ImageNumbers};
+pub use filter::{AddressMode, Axis};
+pub use format::{ChannelType, Component, FORMATS, SurfaceFormat};
 pub use media_block::{MediaBlock, RowOverride, transfer as media_block};
 pub use prepared::PreparedSlot;
-pub use sample_kind::SampleKind;
+pub use sample_kind::{Parameter, SampleKind};
 pub use sampler::{Sample, sample, texels as sampled_texels};
 pub use typed::{
     SlotGroup, Typed, TypedAtomic, access as typed, atomic as typed_atomic, texels as typed_texels,

@@ -62,6 +62,20 @@ pub struct Levels {
 }
 
 impl Prepared {
+    /// Decodes states.
+    ///
+    /// # Errors
+    /// States that are not simulated, or that the message cannot use.
+    pub fn of_states(
+        operation: ImageOperation,
+        surface: SurfaceState,
+        sampler: Option<[u32; 4]>,
+        strict: bool,
+        rules: &Rules,
+    ) -> Result<Prepared, Fault> {
+        Prepared::new(Key { operation, surface, sampler, strict }, rules)
+    }
+
     fn new(key: Key, rules: &Rules) -> Result<Prepared, Fault> {
         let image = Surface::decode(&key.surface, rules, key.strict)?;
         let sampler = key.sampler.map(|state| SamplerState::decode(state, rules)).transpose()?;

@@ -2,7 +2,9 @@
 //!
 //! Sources as in `sampler.rs`.
 
-use super::rules::Rules;
+use gencl_isa::Generation;
+
+use super::rules::{self, Rules};
 
 /// The operation of a message to the sampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +50,11 @@ impl SampleKind {
             SampleKind::Load => &[U, Level, V, R],
             SampleKind::ResourceInfo => &[Level],
         }
+    }
+
+    /// As [`SampleKind::parameters`], for a generation.
+    pub fn parameters_in(self, generation: Generation) -> &'static [Parameter] {
+        self.parameters(rules::of(generation))
     }
 
     /// Whether it uses a sampler.

@@ -30,6 +30,16 @@ pub enum SlotGroup {
     High,
 }
 
+impl SlotGroup {
+    /// The first of the header's samples.
+    pub fn first_sample(self) -> u32 {
+        match self {
+            SlotGroup::Low => 0,
+            SlotGroup::High => 8,
+        }
+    }
+}
+
 /// A typed surface read or write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Typed {
@@ -91,11 +101,7 @@ impl Call<'_, '_> {
             return Ok(mask);
         }
         let samples = self.header(7)?;
-        Ok(mask
-            & match slots {
-                SlotGroup::Low => samples & 0xff,
-                SlotGroup::High => samples >> 8 & 0xff,
-            })
+        Ok(mask & (samples >> slots.first_sample() & 0xff))
     }
 
     /// Number of registers of coordinates, when `data` registers of data follow them.

@@ -3,9 +3,11 @@
 use gencl_utest::{Launch, Random};
 use half::f16;
 
-use crate::data::Data::{Bytes, Doubles, Float, Floats, Halves, Word, Words};
+use crate::data::Data::{Bytes, Doubles, Float, Floats, Halves, Image, Word, Words};
 use crate::data::{Check, Data};
 use crate::expected::{self, LEVELS};
+use crate::filters;
+use crate::images::{CHANNELS, Picture, Texels};
 
 /// A program that is measured. Its first argument is what it computes.
 pub struct Case {
@@ -40,7 +42,7 @@ const fn within(tolerance: f64) -> Check {
 }
 
 /// All of them.
-pub static CASES: [Case; 21] = [
+pub static CASES: [Case; 26] = [
     Case {
         name: "fft",
         sizes: [1 << 10, 1 << 16, 1 << 21],
@@ -260,7 +262,70 @@ pub static CASES: [Case; 21] = [
         expected: expected::bfs,
         check: EXACT,
     },
+    Case {
+        name: "boxblur",
+        sizes: [64, 512, 2048],
+        arguments: |n, random| vec![bytes_image(random, [n, n, 1]), bytes_image(random, [n, n, 1]), Word(2)],
+        steps: |n| grid("boxblur", vec![n, n], vec![16, 16]),
+        expected: filters::boxblur,
+        check: within(ROUNDED),
+    },
+    Case {
+        name: "resize",
+        sizes: [64, 1024, 4096],
+        arguments: |n, random| {
+            vec![bytes_image(random, [n, n, 1]), bytes_image(random, [n / 2, n * 3 / 4, 1])]
+        },
+        steps: |n| grid("resize", vec![n, n], vec![16, 16]),
+        expected: filters::resize,
+        check: within(INTERPOLATED),
+    },
+    Case {
+        name: "rotate",
+        sizes: [64, 1024, 4096],
+        arguments: |n, random| {
+            let [out, image] = [(); 2].map(|()| bytes_image(random, [n, n, 1]));
+            vec![out, image, Float(0.5), Float(0.866)]
+        },
+        steps: |n| grid("rotate_image", vec![n, n], vec![16, 16]),
+        expected: filters::rotate,
+        check: within(INTERPOLATED),
+    },
+    Case {
+        name: "slice",
+        sizes: [64, 1024, 4096],
+        arguments: |n, random| vec![bytes_image(random, [n, n, 1]), bytes_image(random, [64; 3]), Float(0.3)],
+        steps: |n| grid("slice", vec![n, n], vec![16, 16]),
+        expected: filters::slice,
+        check: within(INTERPOLATED),
+    },
+    Case {
+        name: "gauss",
+        sizes: [64, 512, 2048],
+        arguments: |n, random| (0..3).map(|_| floats_image(random, [n, n, 1])).collect(),
+        steps: |n| {
+            ["rows", "columns"].into_iter().flat_map(|name| grid(name, vec![n, n], vec![16, 16])).collect()
+        },
+        expected: filters::gauss,
+        check: within(1e-5),
+    },
 ];
+
+/// What bytes of images may differ by: by one where they are rounded, and by the precision of positions, 1/256 texel on each axis.
+const ROUNDED: f64 = 1.01 / 255.0;
+const INTERPOLATED: f64 = 5.0 / 256.0;
+
+fn bytes_image(random: &mut Random, size: [usize; 3]) -> Data {
+    let count = size.iter().product::<usize>() * CHANNELS;
+    let texels = Texels::Bytes((0..count).map(|_| random.next_u32() as u8).collect());
+    Image(Picture { size, texels })
+}
+
+fn floats_image(random: &mut Random, size: [usize; 3]) -> Data {
+    let count = size.iter().product::<usize>() * CHANNELS;
+    let texels = Texels::Floats((0..count).map(|_| random.float(0.0, 1.0)).collect());
+    Image(Picture { size, texels })
+}
 
 fn word(value: usize) -> Data {
     Word(value as u32)

@@ -2,7 +2,8 @@
 
 use half::f16;
 
-use self::Data::{Bytes, Doubles, Float, Floats, Halves, Word, Words};
+use self::Data::{Bytes, Doubles, Float, Floats, Halves, Image, Word, Words};
+use crate::images::{Picture, Texels};
 
 /// A kernel's argument.
 #[derive(Clone, Debug)]
@@ -17,6 +18,8 @@ pub enum Data {
     Floats(Vec<f32>),
     /// A buffer of doubles.
     Doubles(Vec<f64>),
+    /// An image.
+    Image(Picture),
     /// A 32-bit integer.
     Word(u32),
     /// A float.
@@ -40,6 +43,10 @@ impl Data {
             Halves(values) => values.iter().flat_map(|value| value.to_ne_bytes()).collect(),
             Floats(values) => values.iter().flat_map(|value| value.to_ne_bytes()).collect(),
             Doubles(values) => values.iter().flat_map(|value| value.to_ne_bytes()).collect(),
+            Image(picture) => match &picture.texels {
+                Texels::Bytes(values) => values.clone(),
+                Texels::Floats(values) => values.iter().flat_map(|value| value.to_ne_bytes()).collect(),
+            },
             Word(value) => value.to_ne_bytes().to_vec(),
             Float(value) => value.to_ne_bytes().to_vec(),
         }
@@ -57,9 +64,10 @@ impl Data {
         }
         match self {
             Bytes(_) => read(bytes, |[byte]| f64::from(byte)),
+            Image(Picture { texels: Texels::Bytes(_), .. }) => read(bytes, |[byte]| f64::from(byte) / 255.0),
             Words(_) | Word(_) => read(bytes, |bytes| f64::from(u32::from_ne_bytes(bytes))),
             Halves(_) => read(bytes, |bytes| f16::from_ne_bytes(bytes).to_f64()),
-            Floats(_) | Float(_) => read(bytes, |bytes| f64::from(f32::from_ne_bytes(bytes))),
+            Floats(_) | Float(_) | Image(_) => read(bytes, |bytes| f64::from(f32::from_ne_bytes(bytes))),
             Doubles(_) => read(bytes, f64::from_ne_bytes),
         }
     }

@@ -9,7 +9,7 @@ use crate::data::Data::{self, Bytes, Doubles, Float, Floats, Halves, Word, Words
 pub const LEVELS: u32 = 8;
 
 /// Says that the table gives a function the arguments of another kernel.
-fn mismatch() -> ! {
+pub fn mismatch() -> ! {
     panic!("the arguments are those of another kernel")
 }
 

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::cases::{CASES, Case, Step};
 use crate::data::Data;
+use crate::images::Image;
 use crate::{median, milliseconds};
 
 /// Milliseconds of repetitions that are not measured: until what is compiled beside the launches is there, which takes
@@ -116,21 +117,26 @@ fn measure_case(gpu: &Gpu, case: &Case, size: Size) -> Result<Value, String> {
 /// A kernel's argument on the device.
 enum Argument {
     Buffer { contents: Vec<u8>, buffer: Buffer<u8> },
+    Image { bytes: usize, image: Image },
     Scalar(Vec<u8>),
 }
 
 impl Argument {
     fn new(gpu: &Gpu, data: &Data) -> Result<Argument, String> {
         let contents = data.to_bytes();
-        Ok(match data.is_scalar() {
-            true => Argument::Scalar(contents),
-            false => Argument::Buffer { buffer: gpu.buffer(&contents)?, contents },
+        Ok(match data {
+            Data::Image(picture) => {
+                Argument::Image { bytes: contents.len(), image: Image::new(picture, &contents)? }
+            }
+            _ if data.is_scalar() => Argument::Scalar(contents),
+            _ => Argument::Buffer { buffer: gpu.buffer(&contents)?, contents },
         })
     }
 
     fn arg(&self) -> Arg<'_> {
         match self {
             Argument::Buffer { buffer, .. } => buffer.arg(),
+            Argument::Image { image, .. } => image.arg(),
             Argument::Scalar(bytes) => Arg::Bytes(bytes),
         }
     }
@@ -145,7 +151,7 @@ struct Repetitions {
 }
 
 impl Repetitions {
-    /// Milliseconds of all launches. The first argument is written before, as kernels sort it or add to it.
+    /// Milliseconds of all launches. The first argument, if it is a buffer, is written before, as kernels sort it or add to it.
     fn run(&mut self) -> Result<f64, String> {
         if let Some(Argument::Buffer { contents, buffer }) = self.arguments.first_mut() {
             buffer.write(contents)?;
@@ -165,7 +171,8 @@ impl Repetitions {
     fn output(&self) -> Result<Vec<u8>, String> {
         match self.arguments.first() {
             Some(Argument::Buffer { buffer, .. }) => buffer.read(),
-            _ => Err("the first argument is no buffer".into()),
+            Some(Argument::Image { bytes, image }) => image.read(&self.queue, *bytes),
+            _ => Err("the first argument is a number".into()),
         }
     }
 }

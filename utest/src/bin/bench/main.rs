@@ -9,6 +9,7 @@ mod cases;
 mod compare;
 mod data;
 mod expected;
+mod filters;
 mod images;
 mod kernels;
 
@@ -64,7 +65,7 @@ const DRIVERS: [Driver; 4] = [
 const HOST: &str = "host";
 
 /// What is measured, smaller is better.
-const MEASUREMENTS: [(&str, &str); 26] = [
+const MEASUREMENTS: [(&str, &str); 20] = [
     ("build_first", "ms, the first program of a process, built and launched once"),
     ("build_later", "ms, another program, built and launched once"),
     ("build_cached", "ms, the first program of a process, from the kernel cache"),
@@ -85,12 +86,6 @@ const MEASUREMENTS: [(&str, &str); 26] = [
     ("nbody_large", "ms, 4096 bodies"),
     ("fma16", "ms, 17.2 G operations on float16; host: vectors as wide as it has"),
     ("read4", "ms, 256 MiB read as float4; host: a sum"),
-    ("boxblur", "ms, 1024 x 1024 pixels, 25 texels for each"),
-    ("resize", "ms, to 1024 x 1024 pixels, interpolated"),
-    ("rotate", "ms, 1024 x 1024 pixels, interpolated, with a border"),
-    ("slice", "ms, 1024 x 1024 pixels of a volume, interpolated"),
-    ("gauss_rows", "ms, 1024 x 1024 float4, 9 texels for each"),
-    ("gauss_columns", "ms, the same in the other direction"),
 ];
 
 /// What turns kernel caches off.
@@ -109,10 +104,6 @@ fn main() -> Result<(), String> {
         Some("--measure") => return measure(),
         Some("--build") => return measure_build().map(drop),
         Some("--large") => return measure_large(),
-        Some("--images") => {
-            let side = std::env::args().nth(2).and_then(|side| side.parse().ok());
-            return images::measure(Gpu::get()?, side.unwrap_or(images::SIDE), time);
-        }
         _ => {}
     }
     let mut samples: BTreeMap<(&str, String), Vec<f64>> = BTreeMap::new();
@@ -149,7 +140,6 @@ fn measure_driver(driver: &Driver) -> Vec<(String, f64)> {
     let mut values = run(driver, "--measure", None);
     if driver.fast {
         values.extend(run(driver, "--large", None));
-        values.extend(run(driver, "--images", None));
     }
     if let Some(variable) = driver.cache {
         let folder = std::env::temp_dir().join(format!("gencl-bench-{}", std::process::id()));

@@ -1,0 +1,9 @@
+/* An image in another size, interpolated. */
+__constant sampler_t smooth = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_LINEAR;
+
+__kernel void resize(__write_only image2d_t out, __read_only image2d_t in)
+{
+    int2 at = (int2)(get_global_id(0), get_global_id(1));
+    float2 size = (float2)(get_image_width(out), get_image_height(out));
+    write_imagef(out, at, read_imagef(in, smooth, (convert_float2(at) + 0.5f) / size));
+}
