@@ -132,6 +132,15 @@ pub enum Addressing {
     Offsets,
 }
 
+/// A window that several accesses have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Window {
+    /// Of a pointer, which is among the constants of all threads from this byte on: where it is inside is known before threads begin.
+    Pointer(u16),
+    /// Any other.
+    Shared(u16),
+}
+
 /// An access to memory with an address for each lane.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Access {
@@ -146,7 +155,7 @@ pub struct Access {
     /// What is known of the addresses.
     pub addressing: Addressing,
     /// The window that the access has in common with others, whose addresses are most likely in the same buffer.
-    pub window: Option<u16>,
+    pub window: Option<Window>,
     /// A guard before it has found that the stride holds, and that all lanes are inside ([`Op::Inside`]).
     pub is_guarded: bool,
 }
@@ -194,7 +203,7 @@ pub struct Inside {
     /// Which memory.
     pub space: Space,
     /// The window where it is looked for.
-    pub window: Option<u16>,
+    pub window: Option<Window>,
     /// Where they begin, from an address on.
     pub first: i32,
     /// How many there are.
