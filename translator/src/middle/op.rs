@@ -90,6 +90,39 @@ pub enum Relation {
     Sge,
 }
 
+impl Relation {
+    /// That of the operands in the other order.
+    pub fn swapped(self) -> Relation {
+        match self {
+            Relation::Ult => Relation::Ugt,
+            Relation::Ule => Relation::Uge,
+            Relation::Ugt => Relation::Ult,
+            Relation::Uge => Relation::Ule,
+            Relation::Slt => Relation::Sgt,
+            Relation::Sle => Relation::Sge,
+            Relation::Sgt => Relation::Slt,
+            Relation::Sge => Relation::Sle,
+            Relation::Eq | Relation::Ne => self,
+        }
+    }
+
+    /// What holds where it does not.
+    pub fn negated(self) -> Relation {
+        match self {
+            Relation::Eq => Relation::Ne,
+            Relation::Ne => Relation::Eq,
+            Relation::Ult => Relation::Uge,
+            Relation::Ule => Relation::Ugt,
+            Relation::Ugt => Relation::Ule,
+            Relation::Uge => Relation::Ult,
+            Relation::Slt => Relation::Sge,
+            Relation::Sle => Relation::Sgt,
+            Relation::Sgt => Relation::Sle,
+            Relation::Sge => Relation::Slt,
+        }
+    }
+}
+
 /// A relation of floats: ordered but for `Une` and `Uno`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names say it")]
