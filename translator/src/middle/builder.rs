@@ -256,6 +256,7 @@ impl Builder {
                 }
             }
             Op::Splat if ty.lanes == 1 => Some(operands[0]),
+            Op::ICmp(relation) => self.simplified_comparison(*relation, operands),
             Op::Shuffle(order) => self.simplified_shuffle(order, operands, ty),
             Op::Bits | Op::Mask => {
                 let (source, inner) = self.source(operands[0])?;
@@ -288,6 +289,18 @@ impl Builder {
         let slices: Vec<(&[u128], Type)> = constants.iter().map(|(lanes, ty)| (&lanes[..], *ty)).collect();
         let lanes = evaluate::lanes(op, &slices, ty)?;
         Some(self.function.constant(ty, Constant::Each(lanes.into())))
+    }
+
+    /// Whether a mask has a lane, where all have it or none.
+    fn simplified_comparison(&mut self, relation: Relation, operands: &[Value]) -> Option<Value> {
+        let is_zero = self.function.as_constant(operands[1]) == Some(&Constant::All(0));
+        let (Op::Bits, mask) = self.source(operands[0])? else { return None };
+        let (Op::Splat, one) = self.source(mask[0])? else { return None };
+        match relation {
+            Relation::Ne if is_zero => Some(one[0]),
+            Relation::Eq if is_zero => Some(self.not(one[0])),
+            _ => None,
+        }
     }
 
     fn simplified_binary(&mut self, binary: Binary, a: Value, b: Value) -> Option<Value> {

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::evaluate;
 use super::function::{Block, End, Function, Instruction, Target, Value};
-use super::op::{Access, Input, LOCAL_OFFSET, Op, Registers, Space};
+use super::op::{Access, Input, LOCAL_OFFSET, Op, Registers, Space, Window};
 use super::types::{Scalar, Type};
 use gencl_eu::message::AtomicOperation;
 
@@ -264,7 +264,10 @@ fn counted(space: Space, address: u128) -> u64 {
 
 /// An address, if it is a multiple of what it must be one of. Those in images have their number in the upper bits.
 fn aligned(address: u128, access: &Access) -> Option<u64> {
-    let image = access.window.filter(|_| access.space == Space::Image).unwrap_or(0);
-    let address = counted(access.space, address) | u64::from(image) << 32;
+    let image = match access.window {
+        Some(Window::Image(number)) => u64::from(number) << 32,
+        _ => 0,
+    };
+    let address = counted(access.space, address) | image;
     address.is_multiple_of(access.alignment.into()).then_some(address)
 }

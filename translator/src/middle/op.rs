@@ -90,6 +90,39 @@ pub enum Relation {
     Sge,
 }
 
+impl Relation {
+    /// That of the operands in the other order.
+    pub fn swapped(self) -> Relation {
+        match self {
+            Relation::Ult => Relation::Ugt,
+            Relation::Ule => Relation::Uge,
+            Relation::Ugt => Relation::Ult,
+            Relation::Uge => Relation::Ule,
+            Relation::Slt => Relation::Sgt,
+            Relation::Sle => Relation::Sge,
+            Relation::Sgt => Relation::Slt,
+            Relation::Sge => Relation::Sle,
+            Relation::Eq | Relation::Ne => self,
+        }
+    }
+
+    /// What holds where it does not.
+    pub fn negated(self) -> Relation {
+        match self {
+            Relation::Eq => Relation::Ne,
+            Relation::Ne => Relation::Eq,
+            Relation::Ult => Relation::Uge,
+            Relation::Ule => Relation::Ugt,
+            Relation::Ugt => Relation::Ule,
+            Relation::Uge => Relation::Ult,
+            Relation::Slt => Relation::Sge,
+            Relation::Sle => Relation::Sgt,
+            Relation::Sgt => Relation::Sle,
+            Relation::Sge => Relation::Slt,
+        }
+    }
+}
+
 /// A relation of floats: ordered but for `Une` and `Uno`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names say it")]
@@ -116,7 +149,7 @@ pub enum Space {
     Flat,
     /// 64-bit addresses of the thread's scratch memory.
     Scratch,
-    /// Offsets of 32 bits in the image whose number is the access's window. All that enabled lanes access is inside.
+    /// Offsets of 32 bits in the image that is the access's window. All that enabled lanes access is inside.
     Image,
 }
 
@@ -134,6 +167,17 @@ pub enum Addressing {
     Offsets,
 }
 
+/// A window that several accesses have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Window {
+    /// Of a pointer, which is among the constants of all threads from this byte on: where it is inside is known before threads begin.
+    Pointer(u16),
+    /// Any other.
+    Shared(u16),
+    /// The image of this number, of the launch's.
+    Image(u8),
+}
+
 /// An access to memory with an address for each lane.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Access {
@@ -148,7 +192,7 @@ pub struct Access {
     /// What is known of the addresses.
     pub addressing: Addressing,
     /// The window that the access has in common with others, whose addresses are most likely in the same buffer.
-    pub window: Option<u16>,
+    pub window: Option<Window>,
     /// A guard before it has found that the stride holds, and that all lanes are inside ([`Op::Inside`]).
     pub is_guarded: bool,
 }
@@ -196,7 +240,7 @@ pub struct Inside {
     /// Which memory.
     pub space: Space,
     /// The window where it is looked for.
-    pub window: Option<u16>,
+    pub window: Option<Window>,
     /// Where they begin, from an address on.
     pub first: i32,
     /// How many there are.

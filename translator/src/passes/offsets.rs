@@ -89,5 +89,5 @@ fn access(function: &Function, rebuild: &mut Rebuild<'_>, instruction: Instructi
     }
     let Some(offsets) = sum.offsets else { return };
     let offsets = rebuild.value(offsets);
-    rebuild.copy_access(instruction, &[base, offsets], |access| access.addressing = Addressing::Offsets);
+    rebuild.copy_access(instruction, 0, &[base, offsets], |access| access.addressing = Addressing::Offsets);
 }

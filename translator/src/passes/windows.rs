@@ -1,9 +1,10 @@
-//! Gives accesses whose addresses are sums with the same scalar one window: most likely they are in the same buffer.
+//! Gives accesses whose addresses are sums with the same scalar one window: most likely they are in the same buffer. A scalar
+//! that all threads have is its pointer.
 
 use rustc_hash::FxHashMap;
 
 use crate::middle::function::{Function, Value};
-use crate::middle::op::{Addressing, Binary, Convert, Op, Space};
+use crate::middle::op::{Addressing, Binary, Convert, Input, Op, Space, Window};
 
 /// How many sums behind each other are looked through.
 const MOST_SUMS: usize = 16;
@@ -11,7 +12,7 @@ const MOST_SUMS: usize = 16;
 /// The same function with such windows.
 pub fn share(function: &Function) -> Function {
     let mut function = function.clone();
-    let mut windows: FxHashMap<Value, u16> = FxHashMap::default();
+    let mut windows: FxHashMap<Value, Window> = FxHashMap::default();
     for number in 0..function.instructions.len() {
         let data = &function.instructions[number];
         let (Op::Load(access) | Op::Store(access)) = &data.op else { continue };
@@ -21,7 +22,10 @@ pub fn share(function: &Function) -> Function {
         let address = data.operands[if access.addressing == Addressing::Varying { 1 } else { 2 }];
         let Some(base) = base(&function, address, 0) else { continue };
         let next = windows.len() as u16;
-        let window = *windows.entry(base).or_insert(next);
+        let window = *windows.entry(base).or_insert_with(|| match function.source(base) {
+            Some((Op::Input(Input::CrossThread(at)), _)) => Window::Pointer(*at),
+            _ => Window::Shared(next),
+        });
         if let Op::Load(access) | Op::Store(access) = &mut function.instructions[number].op {
             access.window = Some(window);
         }

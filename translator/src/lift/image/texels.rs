@@ -7,7 +7,7 @@ use gencl_eu::message::{ChannelType, ImageNumbers};
 use super::positions::{Tap, Taps};
 use super::{DWORD, Texel, Texels};
 use crate::middle::function::Value;
-use crate::middle::op::{Access, Addressing, Binary, Convert, Op, Relation, Space};
+use crate::middle::op::{Access, Addressing, Binary, Convert, Op, Relation, Space, Window};
 use crate::middle::types::{Scalar, Type};
 
 /// The product of the weights of a corner is of this many units, by the number of axes: bits.
@@ -169,7 +169,7 @@ impl Texels<'_> {
             components: (0..4).filter(|n| dwords[*n]).map(|n| (n * DWORD) as u16).collect(),
             alignment: 1,
             addressing: Addressing::Affine(bytes as i32),
-            window: Some(self.number.into()),
+            window: Some(Window::Image(self.number)),
             is_guarded: false,
         };
         (Box::new(access), [offsets, first, holds])
