@@ -65,6 +65,8 @@ pub struct Translator {
     pub rounds: Option<u32>,
     /// What the interpreter was left with.
     pub interpreted: Mutex<Vec<Interpreted>>,
+    /// The text of the kernel's middle IR.
+    pub middle: Mutex<String>,
 }
 
 impl Default for Translator {
@@ -75,6 +77,7 @@ impl Default for Translator {
             way: Way::Direct,
             rounds: None,
             interpreted: Mutex::default(),
+            middle: Mutex::default(),
         }
     }
 }
@@ -110,7 +113,7 @@ impl TranslationSource for Translator {
         }
         let answer = gencl_translator::translate(&request, &choices);
         if self.way == Way::Middle {
-            check_middle(&request, &choices);
+            *self.middle.lock().unwrap() = check_middle(&request, &choices);
         }
         if let Ok(translation) = &answer {
             self.interpreted.lock().unwrap().clone_from(&translation.interpreted);
@@ -119,8 +122,8 @@ impl TranslationSource for Translator {
     }
 }
 
-/// The middle IR of a kernel is well-formed, and its text is read as the same.
-fn check_middle(request: &Request, choices: &Choices) {
+/// The middle IR of a kernel is well-formed, and its text, which is returned, is read as the same.
+fn check_middle(request: &Request, choices: &Choices) -> String {
     let written = to_ir(request, choices).unwrap_or_else(|why| panic!("not translated: {why}"));
     let Some(function) = written.middle else { panic!("there is no middle IR") };
     verify(&function).unwrap_or_else(|why| panic!("{why}\n{function}"));
@@ -128,6 +131,7 @@ fn check_middle(request: &Request, choices: &Choices) {
     let again = parse(&text).unwrap_or_else(|why| panic!("{why}\n{text}"));
     verify(&again).unwrap_or_else(|why| panic!("{why}\n{again}"));
     assert_eq!(numbered(&again.to_string()), numbered(&text));
+    text
 }
 
 /// The text with values numbered in the order in which they appear.

@@ -252,14 +252,32 @@ fn half_floats_of_large_integers() {
     }
 }
 
+fn random_image_case(random: &mut Random) -> Case {
+    let width = random.pick(&[8, 16, 32]);
+    let mut case = case(random, width, Vec::new());
+    case.body = images::images(random, width, &mut case.constants, &mut case.data);
+    in_order(case)
+}
+
 #[test]
 fn random_images() {
-    compare(|random| {
-        let width = random.pick(&[8, 16, 32]);
-        let mut case = case(random, width, Vec::new());
-        case.body = images::images(random, width, &mut case.constants, &mut case.data);
-        in_order(case)
-    });
+    compare(random_image_case);
+}
+
+/// Nothing of them is left to the simulator but messages to images of which a host knows no format.
+#[test]
+fn messages_to_images_are_expanded() {
+    let (mut expanded, mut others) = (0, 0);
+    for seed in 1..7 {
+        let case = random_image_case(&mut Random::new(seed));
+        let translator = Arc::new(Translator { way: Way::Middle, ..Translator::default() });
+        let outcome = run(&case, &code(&case).unwrap(), Some(&translator));
+        assert!(outcome.is_ok(), "{}", outcome.err().unwrap());
+        let text = translator.middle.lock().unwrap();
+        expanded += text.matches(" window image ").count();
+        others += text.lines().filter(|line| line.contains("= image [")).count();
+    }
+    assert!(expanded > 30 && others < 10, "{expanded} accesses, {others} messages");
 }
 
 #[test]
