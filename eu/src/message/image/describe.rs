@@ -101,6 +101,14 @@ impl ImageUse {
         }
         memory.range(cursor, image.base, level.extent.into())?;
         let (base, slice) = slices(image);
+        // Code reads whole dwords, and says how texels are aligned.
+        let alignment = format.bytes().min(4) as u64;
+        let is_aligned = base.is_multiple_of(4)
+            && image.pitch.is_multiple_of(alignment)
+            && u64::from(slice).is_multiple_of(alignment);
+        if !is_aligned {
+            return None;
+        }
         let filter = prepared.sampler.as_ref().map(|state| FilterFacts {
             linear: prepared.filter(state, *smaller) == Filter::Linear,
             axes: *state.axes(*smaller),

@@ -33,7 +33,8 @@ pub struct FilterFacts {
 pub struct ImageBinding {
     /// The facts.
     pub facts: ImageFacts,
-    /// The GPU address of the first texel. All texels are in one buffer.
+    /// The GPU address of the first texel, a multiple of 4. All texels are in one buffer, and as aligned as their
+    /// dwords, or as they are large.
     pub base: u64,
     /// The numbers.
     pub numbers: ImageNumbers,

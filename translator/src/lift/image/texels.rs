@@ -167,7 +167,7 @@ impl Texels<'_> {
             space: Space::Image,
             size: bytes.min(DWORD) as u8,
             components: (0..4).filter(|n| dwords[*n]).map(|n| (n * DWORD) as u16).collect(),
-            alignment: 1,
+            alignment: bytes.min(DWORD) as u8,
             addressing: Addressing::Affine(bytes as i32),
             window: Some(Window::Image(self.number)),
             is_guarded: false,
