@@ -116,6 +116,7 @@ impl Lowering<'_> {
     fn near(&mut self, site: &mut Site<'_>, count: i64, at: &LlvmValue) {
         let (row, how, lanes) = (site.row(), site.how(), site.lanes as usize);
         let size = usize::from(site.access.size);
+        let at = &self.f.at(at, site.access.components[0].into());
         if count < 0 {
             let first = self.f.at(at, 0_usize.wrapping_sub((lanes - 1) * size));
             let order: Vec<u32> = (0..site.lanes).rev().collect();
@@ -247,8 +248,11 @@ impl Lowering<'_> {
         }
     }
 
-    /// Vectors of one type, one behind the other.
+    /// Vectors of one type, one behind the other; the last again, until they are a power of two.
     fn concatenated(&mut self, mut parts: Vec<LlvmValue>) -> LlvmValue {
+        if let Some(last) = parts.last().cloned() {
+            parts.resize(parts.len().next_power_of_two(), last);
+        }
         while parts.len() > 1 {
             let mut joined = Vec::with_capacity(parts.len().div_ceil(2));
             for pair in parts.chunks(2) {
