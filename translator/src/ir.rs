@@ -331,6 +331,11 @@ impl Function {
         self.end(&format!("ret {}", value.typed()));
     }
 
+    /// Returns nothing.
+    pub fn ret_nothing(&mut self) {
+        self.end("ret void");
+    }
+
     /// Calls an intrinsic; `suffix` is what its name has behind `llvm.NAME`.
     pub fn intrinsic(&mut self, name: &str, suffix: &str, ty: Ty, arguments: &[&Value]) -> Value {
         let call = self.intrinsic_call(name, suffix, &ty.text(), arguments);

@@ -48,12 +48,12 @@ impl Lowering<'_> {
         let addresses = self.value(data.operands[1]);
         let sources: Vec<LlvmValue> = data.operands[2..].iter().map(|value| self.value(*value)).collect();
         let addresses = self.counted(space, &addresses);
-        let reach = self.reach(space, None);
+        let reach = self.reach(space, None, size);
         let mut ways = self.ways();
-        let start = self.f.splat(&reach.start, addresses.ty.lanes);
-        let offsets = self.f.binary("sub", &addresses, &start);
+        let distances = self.distance(&reach, &addresses);
+        let offsets = self.offset(&reach, &distances);
         let inside = self.inside(&reach, &offsets, size.into());
-        let aligned = self.aligned(&addresses, size);
+        let aligned = self.aligned(&distances, size);
         let inside = self.both(&inside, aligned);
         let holds = self.holds_where_enabled(&inside, Some(&mask));
         let here = self.f.label();

@@ -4,7 +4,8 @@ use std::mem::offset_of;
 
 use gencl_eu::abi::Frame;
 
-use super::memory::{Reach, mark};
+use super::memory::mark;
+use super::windows::Reach;
 use super::{FILE, Lowering};
 use crate::ir::{BIT, I32, I64, Ty, Value as LlvmValue};
 use crate::message::{Address, Message};
@@ -41,6 +42,7 @@ impl Lowering<'_> {
             let address = self.first_enabled(&own, mask);
             let address = self.f.resize(&address, 64, false);
             self.find(window, &address);
+            self.look_again(window);
         }
         let data = self.function.instruction(instruction);
         let index = data.origin as usize;
@@ -127,15 +129,16 @@ impl Lowering<'_> {
             let general = self.constant(I64, offset_of!(Frame, general));
             address = self.f.binary("add", &general, &address);
         }
-        let reach = self.reach(space, None);
+        let reach = self.reach(space, None, alignment);
         let mut ways = self.ways();
-        let offset = self.f.binary("sub", &address, &reach.start);
+        let distance = self.distance(&reach, &address);
+        let offset = self.offset(&reach, &distance);
         let ty = match is_write {
             true => super::llvm(self.function.ty(data.operands[2])),
             false => super::llvm(self.function.ty(data.results[0])),
         };
         let inside = self.inside(&reach, &offset, (ty.scalar.bits() * ty.lanes / 8) as usize);
-        let aligned = self.aligned(&address, alignment);
+        let aligned = self.aligned(&distance, alignment);
         let holds = self.both(&inside, aligned);
         let here = self.f.label();
         self.f.branch_likely(&holds, here, ways.outside);

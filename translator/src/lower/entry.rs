@@ -10,8 +10,6 @@ use crate::middle::function::{Block, Target};
 use crate::middle::op::Input;
 use crate::middle::types::{Scalar, Type};
 
-/// The argument for what the function around that of a thread has found.
-pub const KNOWN: &str = "%known";
 /// How inputs are read.
 const INPUT: &str = "align 1, !tbaa !2, !invariant.load !5";
 /// Bytes of a half register of the thread's own constants.
@@ -128,11 +126,12 @@ impl Lowering<'_> {
     pub fn around(&mut self, header: &str) {
         let entry = self.f.label();
         self.f.begin(entry);
+        let known = self.look_at_all().typed();
         let call = |lowering: &mut Self, number: &LlvmValue, resume: &str| {
             let (frame, number) = (lowering.frame.typed(), number.typed());
             lowering
                 .f
-                .value(I32, &format!("call i32 @{ONE_THREAD}({frame}, {number}, i32 {resume}, {frame})"))
+                .value(I32, &format!("call i32 @{ONE_THREAD}({frame}, {number}, i32 {resume}, {known})"))
         };
         if self.stops {
             let number = self.thread.clone();

@@ -1,27 +1,13 @@
 //! Accesses to memory. Each has the way that is expected, and another one that is rarely taken: the simulator performs the message, after it has looked for the buffer.
 
-use std::mem::{offset_of, size_of};
+use gencl_eu::abi::Window;
 
-use gencl_eu::abi::{Frame, Window};
-
-use super::{FRAME, Lowering};
+use super::Lowering;
+use super::windows::Reach;
 use crate::components;
-use crate::ir::{BIT, I32, I64, Label, POINTER, Scalar as LlvmScalar, Ty, Value as LlvmValue};
+use crate::ir::{BIT, I32, I64, Label, Scalar as LlvmScalar, Ty, Value as LlvmValue};
 use crate::middle::function::{Constant, Instruction, Value};
 use crate::middle::op::{Access, Addressing, Inside, LOCAL_OFFSET, Space};
-
-/// The memory that an instruction may access without asking.
-#[derive(Clone)]
-pub struct Reach {
-    /// Address of the first byte, of the addresses' type.
-    pub start: LlvmValue,
-    /// Bytes, 64 bits.
-    pub size: LlvmValue,
-    /// Where it is.
-    pub host: LlvmValue,
-    /// Its window, if it has one.
-    pub window: Option<u32>,
-}
 
 /// The ways through an access, to be joined.
 pub struct Ways {
@@ -98,7 +84,7 @@ impl Lowering<'_> {
             access,
             mask,
             lanes: addresses.lanes.into(),
-            reach: self.reach(access.space, access.window),
+            reach: self.reach(access.space, access.window, access.alignment),
             data: written.iter().map(|value| self.value(*value)).collect(),
             ways: self.ways(),
             is_write,
@@ -118,7 +104,11 @@ impl Lowering<'_> {
             }
             Addressing::Offsets => {
                 let [base, offsets] = [2, 3].map(|n| self.value(operands[n]));
-                self.by_offsets(&mut site, &base, &offsets);
+                self.by_offsets(&mut site, &base, &offsets, None);
+            }
+            Addressing::Interleaved(step) => {
+                let [base, offsets] = [2, 3].map(|n| self.value(operands[n]));
+                self.by_offsets(&mut site, &base, &offsets, Some(step.into()));
             }
             Addressing::Varying => {
                 let all = self.value(operands[1]);
@@ -170,58 +160,6 @@ impl Lowering<'_> {
         (0..count).map(|k| self.f.phi(&incoming(k))).collect()
     }
 
-    pub fn reach(&mut self, space: Space, window: Option<u16>) -> Reach {
-        match space {
-            Space::Local => {
-                let host = self.constant(POINTER, offset_of!(Frame, local));
-                let size = self.constant(I64, offset_of!(Frame, local_size));
-                Reach { start: LlvmValue::int(I32, 0), size, host, window: None }
-            }
-            Space::Scratch => {
-                let window = self.scratch_window.unwrap_or_else(|| self.next_window());
-                self.scratch_window = Some(window);
-                self.reach_of(window)
-            }
-            Space::Global => {
-                let window = window.map_or_else(|| self.next_window(), u32::from);
-                self.reach_of(window)
-            }
-            Space::Flat => {
-                let window = self.next_window();
-                let reach = self.reach_of(window);
-                Reach { start: self.f.convert("trunc", &reach.start, I32), ..reach }
-            }
-        }
-    }
-
-    fn next_window(&mut self) -> u32 {
-        self.windows += 1;
-        self.windows - 1
-    }
-
-    pub fn reach_of(&mut self, number: u32) -> Reach {
-        let windows = self.constant(POINTER, offset_of!(Frame, windows));
-        let window = self.f.at(&windows, number as usize * size_of::<Window>());
-        let mut field = |ty, offset| {
-            let at = self.f.at(&window, offset);
-            self.f.load(ty, &at, FRAME)
-        };
-        let start = field(I64, offset_of!(Window, start));
-        let size = field(I64, offset_of!(Window, size));
-        let host = field(POINTER, offset_of!(Window, host));
-        Reach { start, size, host, window: Some(number) }
-    }
-
-    /// Whether accesses of so many bytes at these offsets are inside.
-    pub fn inside(&mut self, reach: &Reach, offsets: &LlvmValue, bytes: usize) -> LlvmValue {
-        let end =
-            self.f.intrinsic("usub.sat", ".i64", I64, &[&reach.size, &LlvmValue::int(I64, bytes as u64 - 1)]);
-        // Windows have 2^31 bytes at most.
-        let end = self.f.convert("trunc", &end, Ty { lanes: 1, ..offsets.ty });
-        let end = self.f.splat(&end, offsets.ty.lanes);
-        self.f.compare("icmp ult", offsets, &end)
-    }
-
     /// Whether addresses are aligned.
     pub fn aligned(&mut self, addresses: &LlvmValue, alignment: u8) -> Option<LlvmValue> {
         (alignment > 1).then(|| {
@@ -253,22 +191,23 @@ impl Lowering<'_> {
     pub fn is_inside(&mut self, inside: &Inside, address: Value) -> LlvmValue {
         let first = self.value(address);
         let first = self.counted(inside.space, &first);
-        let reach = self.reach(inside.space, inside.window);
-        self.is_extent_inside(&reach, inside, &first)
+        let reach = self.reach(inside.space, inside.window, inside.alignment);
+        let distance = self.distance(&reach, &first);
+        self.is_extent_inside(&reach, inside, &distance)
     }
 
-    /// Whether bytes from an address on are inside of what may be accessed, and the address aligned.
+    /// Whether bytes are inside of what may be accessed, and their address aligned, which is so far from what addresses are counted from.
     pub(super) fn is_extent_inside(
         &mut self,
         reach: &Reach,
         inside: &Inside,
-        first: &LlvmValue,
+        distance: &LlvmValue,
     ) -> LlvmValue {
-        let distance = LlvmValue::int(first.ty, i64::from(inside.first) as u64);
-        let lowest = self.f.binary("add", first, &distance);
-        let offset = self.f.binary("sub", &lowest, &reach.start);
+        let before = LlvmValue::int(distance.ty, i64::from(inside.first) as u64);
+        let lowest = self.f.binary("add", distance, &before);
+        let offset = self.offset(reach, &lowest);
         let holds = self.inside(reach, &offset, inside.bytes as usize);
-        let aligned = self.aligned(first, inside.alignment);
+        let aligned = self.aligned(distance, inside.alignment);
         self.both(&holds, aligned)
     }
 
@@ -285,35 +224,55 @@ impl Lowering<'_> {
         }
     }
 
-    /// Lanes whose addresses are offsets of 32 bits from a scalar.
-    fn by_offsets(&mut self, site: &mut Site<'_>, base: &LlvmValue, offsets: &LlvmValue) {
-        let delta = self.f.binary("sub", base, &site.reach.start);
+    /// Lanes whose addresses are offsets of 32 bits from a scalar, which are unsigned where lanes are so many bytes apart besides.
+    fn by_offsets(&mut self, site: &mut Site<'_>, base: &LlvmValue, offsets: &LlvmValue, step: Option<u64>) {
+        let distance = self.distance(&site.reach, base);
+        let delta = self.offset(&site.reach, &distance);
         let near = self.f.compare("icmp ult", &delta, &LlvmValue::int(I64, Window::MAX_SIZE));
         let here = self.f.label();
         self.f.branch_likely(&near, here, site.ways.outside);
         self.f.begin(here);
-        // A sum below 0 is at least 2^31 here, and so beyond every window.
-        let delta = self.f.convert("trunc", &delta, I32);
-        let delta = self.f.splat(&delta, site.lanes);
-        let offsets = self.f.binary("add", offsets, &delta);
-        // What windows begin with is aligned.
-        self.at_offsets(site, &offsets.clone(), &offsets);
+        let bytes = site.access.span();
+        let steps = LlvmValue::ints(offsets.ty, |lane| u64::from(lane) * step.unwrap_or(0));
+        let more = self.f.binary("add", offsets, &steps);
+        let [distances, places] = [&distance, &delta].map(|scalar| {
+            let scalar = self.f.convert("trunc", scalar, I32);
+            let scalar = self.f.splat(&scalar, site.lanes);
+            self.f.binary("add", &more, &scalar)
+        });
+        let inside = match step {
+            // A sum below 0 is at least 2^31 here, and so beyond every window.
+            None => self.inside(&site.reach, &places, bytes),
+            // A sum that wraps around is not small: the offsets themselves are compared.
+            Some(step) => {
+                let last = LlvmValue::int(I64, u64::from(site.lanes - 1) * step);
+                let last = self.f.binary("add", &delta, &last);
+                self.below(&site.reach, &last, offsets, bytes)
+            }
+        };
+        self.at_offsets(site, &distances, &places, &inside);
     }
 
     /// Lanes with any addresses.
     pub(super) fn scattered(&mut self, site: &mut Site<'_>, addresses: &LlvmValue) {
-        let start = self.f.splat(&site.reach.start, site.lanes);
-        let offsets = self.f.binary("sub", addresses, &start);
-        self.at_offsets(site, addresses, &offsets);
+        let distances = self.distance(&site.reach, addresses);
+        let offsets = self.offset(&site.reach, &distances);
+        let inside = self.inside(&site.reach, &offsets, site.access.span());
+        self.at_offsets(site, &distances, &offsets, &inside);
     }
 
-    /// Lanes at offsets from the beginning of a window, if they are inside and `addresses` aligned.
-    fn at_offsets(&mut self, site: &mut Site<'_>, addresses: &LlvmValue, offsets: &LlvmValue) {
+    /// Lanes at offsets from the beginning of a window, if they are inside and `distances` aligned.
+    fn at_offsets(
+        &mut self,
+        site: &mut Site<'_>,
+        distances: &LlvmValue,
+        offsets: &LlvmValue,
+        inside: &LlvmValue,
+    ) {
         let access = site.access;
         let mask = site.mask.clone();
-        let inside = self.inside(&site.reach, offsets, access.span());
-        let aligned = self.aligned(addresses, access.alignment);
-        let inside = self.both(&inside, aligned);
+        let aligned = self.aligned(distances, access.alignment);
+        let inside = self.both(inside, aligned);
         let holds = self.holds_where_enabled(&inside, mask.as_ref());
         let here = self.f.label();
         self.f.branch_likely(&holds, here, site.ways.outside);
@@ -349,8 +308,13 @@ impl Lowering<'_> {
                 .components
                 .iter()
                 .map(|component| {
-                    let host = self.f.at(&host, (*component).into());
                     let ty = Ty { lanes: site.lanes, ..site.element() };
+                    if self.has_dwords(site) {
+                        let inner = LlvmValue::int(offsets.ty, (*component).into());
+                        let offsets = self.f.binary("add", offsets, &inner);
+                        return self.gathered_by_dwords(&host, &offsets, ty, mask.as_ref());
+                    }
+                    let host = self.f.at(&host, (*component).into());
                     self.gathered(&host, offsets, ty, site.alignment(), mask.as_ref())
                 })
                 .collect();
@@ -400,6 +364,28 @@ impl Lowering<'_> {
         self.f.store(value, at, how);
         self.f.jump(on);
         self.f.begin(on);
+    }
+
+    /// Whether elements are gathered faster as parts of dwords, which hosts have instructions for.
+    fn has_dwords(&self, site: &Site<'_>) -> bool {
+        let is_narrow = site.access.size == 1 || site.access.size == 2 && site.alignment() == 2;
+        is_narrow && self.plan.host.vectors.masked && site.lanes > 1
+    }
+
+    /// Elements of bytes or words, of the dwords around them. Windows begin at a dword, and have whole ones.
+    fn gathered_by_dwords(
+        &mut self,
+        host: &LlvmValue,
+        offsets: &LlvmValue,
+        ty: Ty,
+        mask: Option<&LlvmValue>,
+    ) -> LlvmValue {
+        let around = self.f.binary("and", offsets, &LlvmValue::int(offsets.ty, !3));
+        let dwords = self.gathered(host, &around, Ty::int(32, ty.lanes), 4, mask);
+        let rest = self.f.binary("and", offsets, &LlvmValue::int(offsets.ty, 3));
+        let bits = self.f.binary("shl", &rest, &LlvmValue::int(offsets.ty, 3));
+        let shifted = self.f.binary("lshr", &dwords, &bits);
+        self.f.convert("trunc", &shifted, ty)
     }
 
     /// Elements at offsets from a place; of a mask only those of its lanes.

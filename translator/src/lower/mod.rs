@@ -10,6 +10,7 @@ mod masks;
 mod memory;
 mod pure;
 mod rows;
+mod windows;
 
 use std::collections::BTreeMap;
 
@@ -27,6 +28,7 @@ use crate::middle::op::{Addressing, Op};
 use crate::middle::types::{Scalar, Type};
 use crate::middle::verify::Dominators;
 use crate::plan::Plan;
+use windows::{KNOWN, Windows};
 
 /// How accesses to the frame, which nobody changes meanwhile, are marked.
 const CONSTANT: &str = "align 4, !tbaa !2, !invariant.load !5";
@@ -60,8 +62,7 @@ struct Lowering<'a> {
     exits: BTreeMap<Block, Label>,
     /// Returns [`FAULT`].
     fault: Label,
-    windows: u32,
-    scratch_window: Option<u32>,
+    windows: Windows,
     arrays: FxHashMap<u16, LlvmValue>,
     stops: bool,
 }
@@ -84,8 +85,7 @@ pub fn lower(plan: &Plan<'_>, lifted: Lifted) -> Written {
         holes: BTreeMap::new(),
         exits: BTreeMap::new(),
         fault: Label::default(),
-        windows: windows(function),
-        scratch_window: None,
+        windows: Windows::default(),
         arrays: FxHashMap::default(),
         stops,
     };
@@ -95,30 +95,17 @@ pub fn lower(plan: &Plan<'_>, lifted: Lifted) -> Written {
         false => format!("define i32 @{GROUP}(ptr noalias nonnull %frame) #0"),
     };
     lowering.around(&header);
+    lowering.look_functions();
     lowering.rare_calls();
     let translation = Translation {
         object: Vec::new(),
-        windows: lowering.windows,
+        windows: lowering.windows.count(),
         saved: lowering.saved() as u32,
         yields: stops,
         interpreted: lifted.interpreted,
     };
     let ir = lowering.module.finish(crate::emit::METADATA);
     Written { ir, translation, middle: Some(lifted.function) }
-}
-
-/// The windows that accesses have in common.
-fn windows(function: &Function) -> u32 {
-    let window = |op: &Op| match op {
-        Op::Load(access) | Op::Store(access) => access.window,
-        _ => None,
-    };
-    function
-        .instructions
-        .iter()
-        .filter_map(|data| window(&data.op))
-        .max()
-        .map_or(0, |last| u32::from(last) + 1)
 }
 
 /// The values that are used elsewhere than in rare calls.
@@ -208,10 +195,8 @@ impl Lowering<'_> {
                 before.iter().copied().filter(|from| dominators.is_reached(*from)).collect();
             self.fill_parameters(block, &before);
         }
-        let header = format!(
-            "define internal i32 @{ONE_THREAD}({ARGUMENTS}, ptr noalias nonnull {}) #1",
-            entry::KNOWN
-        );
+        let header =
+            format!("define internal i32 @{ONE_THREAD}({ARGUMENTS}, ptr noalias nonnull {KNOWN}) #1");
         self.module.add(std::mem::take(&mut self.f), &header, entry);
     }
 

@@ -18,9 +18,10 @@ impl Lowering<'_> {
     /// Lanes that are known to be so far apart.
     pub(super) fn row(&mut self, site: &mut Site<'_>, step: i64, first: &LlvmValue, certain: &LlvmValue) {
         let access = site.access;
-        let offset = self.f.binary("sub", first, &site.reach.start);
-        let inside =
-            self.is_extent_inside(&site.reach, &access.extent(site.lanes as usize, step as i32), first);
+        let distance = self.distance(&site.reach, first);
+        let offset = self.offset(&site.reach, &distance);
+        let extent = access.extent(site.lanes as usize, step as i32);
+        let inside = self.is_extent_inside(&site.reach, &extent, &distance);
         let holds = self.f.binary("and", &inside, certain);
         let here = self.f.label();
         let elsewhere = if site.mask.is_some() { self.f.label() } else { site.ways.outside };
@@ -46,7 +47,8 @@ impl Lowering<'_> {
 
     /// An access of which a guard has found that it is inside.
     pub(super) fn inside_row(&mut self, mut site: Site<'_>, step: i64, first: &LlvmValue) -> Vec<LlvmValue> {
-        let offset = self.f.binary("sub", first, &site.reach.start);
+        let distance = self.distance(&site.reach, first);
+        let offset = self.offset(&site.reach, &distance);
         self.row_at(&mut site, step, &offset);
         self.joined(site.ways)
     }

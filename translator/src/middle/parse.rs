@@ -9,6 +9,7 @@ use super::function::{
 };
 use super::op::{
     Access, Addressing, Binary, Convert, FloatRelation, Input, Inside, Op, Registers, Relation, Space, Unary,
+    Window,
 };
 use super::types::Type;
 
@@ -289,6 +290,10 @@ fn access(tokens: &mut Tokens<'_>) -> Result<Box<Access>, String> {
             tokens.take();
             Addressing::Affine(tokens.number()?)
         }
+        "interleaved" => {
+            tokens.take();
+            Addressing::Interleaved(tokens.number()?)
+        }
         _ if tokens.accept("offsets") => Addressing::Offsets,
         _ => Addressing::Varying,
     };
@@ -304,8 +309,13 @@ fn access(tokens: &mut Tokens<'_>) -> Result<Box<Access>, String> {
     }))
 }
 
-fn window(tokens: &mut Tokens<'_>) -> Result<Option<u16>, String> {
-    if tokens.accept("window") { tokens.number().map(Some) } else { Ok(None) }
+fn window(tokens: &mut Tokens<'_>) -> Result<Option<Window>, String> {
+    if !tokens.accept("window") {
+        return Ok(None);
+    }
+    let is_pointer = tokens.accept("cross-thread");
+    let number = tokens.number()?;
+    Ok(Some(if is_pointer { Window::Pointer(number) } else { Window::Shared(number) }))
 }
 
 fn inside(tokens: &mut Tokens<'_>) -> Result<Inside, String> {

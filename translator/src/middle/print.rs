@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::function::{Block, Constant, End, Function, Instruction, Target, Value};
-use super::op::{Access, Addressing, Input, Inside, Op, Registers};
+use super::op::{Access, Addressing, Input, Inside, Op, Registers, Window};
 use super::types::Type;
 
 impl Function {
@@ -86,6 +86,15 @@ fn list<T: fmt::Display>(values: &[T]) -> String {
     values.iter().map(T::to_string).collect::<Vec<_>>().join(" ")
 }
 
+impl fmt::Display for Window {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Window::Pointer(at) => write!(f, "window {}", Input::CrossThread(*at)),
+            Window::Shared(number) => write!(f, "window {number}"),
+        }
+    }
+}
+
 impl fmt::Display for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} align {} at [{}]", self.space, self.size, self.alignment, list(&self.components))?;
@@ -93,8 +102,9 @@ impl fmt::Display for Access {
             Addressing::Varying => {}
             Addressing::Affine(stride) => write!(f, " stride {stride}")?,
             Addressing::Offsets => f.write_str(" offsets")?,
+            Addressing::Interleaved(step) => write!(f, " interleaved {step}")?,
         }
-        self.window.map_or(Ok(()), |window| write!(f, " window {window}"))?;
+        self.window.map_or(Ok(()), |window| write!(f, " {window}"))?;
         if self.is_guarded { f.write_str(" guarded") } else { Ok(()) }
     }
 }
@@ -102,7 +112,7 @@ impl fmt::Display for Access {
 impl fmt::Display for Inside {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} align {} at {} bytes {}", self.space, self.alignment, self.first, self.bytes)?;
-        self.window.map_or(Ok(()), |window| write!(f, " window {window}"))
+        self.window.map_or(Ok(()), |window| write!(f, " {window}"))
     }
 }
 

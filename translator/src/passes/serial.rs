@@ -5,10 +5,10 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::natural::{Loop, is_fault, loops};
 use crate::middle::function::{Block, Constant, Definition, End, Function, Instruction, Target, Value};
 use crate::middle::op::{Access, Addressing, Binary, Convert, Inside, Op, Relation, Space};
 use crate::middle::types::{Scalar, Type};
-use crate::middle::verify::Dominators;
 
 /// The most instructions of such a loop.
 const MOST: usize = 200;
@@ -24,57 +24,6 @@ pub fn serialise(function: &Function) -> Function {
     result
 }
 
-/// A loop without another one in it, that is entered and left once.
-struct Loop {
-    header: Block,
-    blocks: FxHashSet<Block>,
-    /// The block before it.
-    before: Block,
-    /// The block that leaves it.
-    last: Block,
-    /// The block behind it.
-    behind: Block,
-}
-
-fn loops(function: &Function) -> Vec<Loop> {
-    let dominators = Dominators::new(function);
-    let predecessors = function.predecessors();
-    let mut found: Vec<Loop> = Vec::new();
-    for header in dominators.order() {
-        let comes_back = |from: &Block| dominators.is_reached(*from) && dominators.dominates(header, *from);
-        let (back, entries): (Vec<Block>, Vec<Block>) =
-            predecessors[header.0 as usize].iter().copied().partition(comes_back);
-        let [before] = entries[..] else { continue };
-        if back.is_empty() || function.resumed.contains(&header) {
-            continue;
-        }
-        let mut blocks = FxHashSet::from_iter([header]);
-        let mut open = back;
-        while let Some(block) = open.pop() {
-            if blocks.insert(block) {
-                open.extend(&predecessors[block.0 as usize]);
-            }
-        }
-        let leaves = blocks.iter().flat_map(|block| {
-            let targets = function.block(*block).end.targets();
-            targets.map(move |target| (*block, target.block))
-        });
-        let leaves: Vec<(Block, Block)> =
-            leaves.filter(|(_, to)| !blocks.contains(to) && !is_fault(function, *to)).collect();
-        if let [(last, behind)] = leaves[..] {
-            found.push(Loop { header, blocks, before, last, behind });
-        }
-    }
-    let is_innermost =
-        |own: &Loop| found.iter().filter(|other| own.blocks.contains(&other.header)).count() == 1;
-    let innermost: Vec<bool> = found.iter().map(is_innermost).collect();
-    found.into_iter().zip(innermost).filter(|(_, is_innermost)| *is_innermost).map(|(own, _)| own).collect()
-}
-
-fn is_fault(function: &Function, block: Block) -> bool {
-    function.block(block).end == End::Fault && function.block(block).instructions.is_empty()
-}
-
 /// What a loop needs and leaves, if it can be executed so and that pays.
 struct Plan {
     lanes: usize,
@@ -88,8 +37,7 @@ struct Plan {
 
 impl Plan {
     fn new(function: &Function, own: &Loop) -> Option<Plan> {
-        let order: Vec<Block> =
-            Dominators::new(function).order().filter(|block| own.blocks.contains(block)).collect();
+        let order = own.order(function);
         let instructions: Vec<Instruction> =
             order.iter().flat_map(|block| function.block(*block).instructions.clone()).collect();
         let loads = instructions.iter().filter(|n| matches!(function.instruction(**n).op, Op::Load(_)));
@@ -118,7 +66,7 @@ impl Plan {
             end.targets().flat_map(|target| target.arguments.clone()).collect::<Vec<_>>()
         }));
         let is_vector = |value: &Value| function.ty(*value).lanes > 1;
-        let is_varying = |value: &Value| !matches!(function.as_constant(*value), Some(Constant::All(_)));
+        let is_varying = |value: &Value| same_lanes(function, *value, lanes).is_none();
         inputs.extend(
             used.iter().filter(|value| is_vector(value) && is_varying(value) && !defined.contains(value)),
         );
@@ -130,7 +78,7 @@ impl Plan {
             let ty = function.ty(*value);
             usize::from(ty.lanes) == lanes || ty.scalar == Scalar::Mask && usize::from(ty.lanes) > lanes
         };
-        let outputs = outputs(function, own, &defined);
+        let outputs = own.outputs(function);
         let is_known = outputs.iter().all(|value| is_vector(value) && has_lanes(value));
         let vectors = defined.iter().filter(|value| is_vector(value)).all(has_lanes);
         (is_known && vectors && inputs.iter().all(has_lanes)).then_some(Plan {
@@ -142,31 +90,11 @@ impl Plan {
     }
 }
 
-/// Values of a loop that are used behind it.
-fn outputs(function: &Function, own: &Loop, defined: &FxHashSet<Value>) -> Vec<Value> {
-    let mut outputs = Vec::new();
-    let mut seen = FxHashSet::default();
-    let mut note = |value: Value| {
-        if defined.contains(&value) && seen.insert(value) {
-            outputs.push(value);
-        }
-    };
-    for block in function.block_numbers() {
-        let data = function.block(block);
-        if own.blocks.contains(&block) {
-            let leaving = data.end.targets().filter(|target| target.block == own.behind);
-            leaving.for_each(|target| target.arguments.iter().for_each(|value| note(*value)));
-            continue;
-        }
-        data.instructions
-            .iter()
-            .for_each(|n| function.instruction(*n).operands.iter().for_each(|value| note(*value)));
-        data.end.targets().for_each(|target| target.arguments.iter().for_each(|value| note(*value)));
-        if let End::Branch { condition, .. } = data.end {
-            note(condition);
-        }
-    }
-    outputs
+/// What a constant is in all of the first lanes.
+fn same_lanes(function: &Function, value: Value, lanes: usize) -> Option<u128> {
+    let constant = function.as_constant(value)?;
+    let count = lanes.min(function.ty(value).lanes.into());
+    (0..count).all(|lane| constant.lane(lane) == constant.lane(0)).then(|| constant.lane(0))
 }
 
 /// Whether an operation can be done for one lane alone.
@@ -281,27 +209,9 @@ impl Serial<'_> {
         });
         let first_array = arrays.max().unwrap_or(0);
         // Behind the loop both ways meet.
-        let join = function.add_block();
-        let merged: Vec<Value> =
-            plan.outputs.iter().map(|value| function.add_parameter(join, function.ty(*value))).collect();
-        let entry = function.add_block();
+        let join = own.leave_by(function, &plan.outputs);
+        let (entry, given) = own.enter_by(function);
         let header = function.block(own.header).parameters.clone();
-        let given: Vec<Value> =
-            header.iter().map(|value| function.add_parameter(entry, function.ty(*value))).collect();
-        let arguments = function.block(own.last).end.targets().find(|target| target.block == own.behind);
-        let arguments = arguments.map(|target| target.arguments.clone()).unwrap_or_default();
-        replace_behind(function, own, &plan.outputs, &merged);
-        let renamed: FxHashMap<Value, Value> =
-            plan.outputs.iter().copied().zip(merged.iter().copied()).collect();
-        let behind = arguments.iter().map(|value| renamed.get(value).copied().unwrap_or(*value)).collect();
-        function.block_mut(join).end = End::Jump(Target { block: own.behind, arguments: behind });
-        let outputs = plan.outputs.clone();
-        retarget(function, own.last, own.behind, &Target { block: join, arguments: outputs });
-        for target in function.block_mut(own.before).end.targets_mut() {
-            if target.block == own.header {
-                target.block = entry;
-            }
-        }
         // The loop over lanes.
         let lane_block = function.add_block();
         let number = Type::int(32, 1);
@@ -349,12 +259,20 @@ impl Serial<'_> {
                 serial.scalars.insert(parameter, own);
             }
         }
-        let header = Target { block: serial.blocks[&own.header], arguments: begin };
-        serial.function.block_mut(lane_block).end = End::Jump(header);
+        let to_header = Target { block: serial.blocks[&own.header], arguments: begin };
+        serial.function.block_mut(lane_block).end = End::Jump(to_header.clone());
         let done = serial.function.add_block();
         for block in &plan.order {
             serial.block(own, *block, done);
         }
+        let mask = serial.mask(own);
+        let blocks: FxHashSet<Block> = (to_header.block.0..serial.function.blocks.len() as u32)
+            .map(Block)
+            .filter(|block| *block != done)
+            .collect();
+        let leaves =
+            |block: &&Block| serial.function.block(**block).end.targets().any(|target| target.block == done);
+        let last = blocks.iter().find(leaves).copied();
         // A lane's results.
         serial.current = done;
         for (n, value) in plan.outputs.iter().enumerate() {
@@ -377,6 +295,22 @@ impl Serial<'_> {
             .map(|(n, ty)| serial.append(Op::GetArray(out(n)), &[], &[*ty], 0)[0])
             .collect();
         serial.function.block_mut(end).end = End::Jump(Target { block: join, arguments: all });
+        if let (Some(mask), Some(last)) = (mask, last) {
+            let inner = Loop { header: to_header.block, blocks, before: lane_block, last, behind: done };
+            specialise(function, &inner, mask, &to_header);
+        }
+    }
+
+    /// Which of the header's parameters says whether a lane is in the loop: the mask of what it reads.
+    fn mask(&self, own: &Loop) -> Option<usize> {
+        let instructions = self.plan.order.iter().flat_map(|block| &self.function.block(*block).instructions);
+        let mut masks = instructions.filter_map(|instruction| {
+            let data = self.function.instruction(*instruction);
+            matches!(data.op, Op::Load(_)).then(|| self.scalars.get(&data.operands[0]))
+        });
+        let mask = masks.next()??;
+        let parameters = &self.function.block(self.blocks[&own.header]).parameters;
+        parameters.iter().position(|own| own == mask)
     }
 
     fn append(&mut self, op: Op, operands: &[Value], results: &[Type], origin: u32) -> Vec<Value> {
@@ -389,11 +323,8 @@ impl Serial<'_> {
         if let Some(own) = self.scalars.get(&value) {
             return *own;
         }
-        match self.function.as_constant(value) {
-            Some(Constant::All(bits)) => {
-                let bits = *bits;
-                self.function.constant(self.function.ty(value).with_lanes(1), Constant::All(bits))
-            }
+        match same_lanes(self.function, value, self.plan.lanes) {
+            Some(bits) => self.function.constant(self.function.ty(value).with_lanes(1), Constant::All(bits)),
             // A scalar from outside.
             _ => value,
         }
@@ -477,32 +408,41 @@ impl Serial<'_> {
     }
 }
 
-/// Has a block that leaves a loop go elsewhere.
-fn retarget(function: &mut Function, last: Block, behind: Block, to: &Target) {
-    for target in function.block_mut(last).end.targets_mut() {
-        if target.block == behind {
-            *target = to.clone();
-        }
-    }
-}
-
-/// Has what is behind a loop use other values than its own.
-fn replace_behind(function: &mut Function, own: &Loop, old: &[Value], new: &[Value]) {
-    let renamed: FxHashMap<Value, Value> = old.iter().copied().zip(new.iter().copied()).collect();
+/// Gives a loop of one lane a copy for as long as the lane is in it: nothing in there asks for that.
+fn specialise(function: &mut Function, own: &Loop, mask: usize, entry: &Target) {
+    let outputs = own.outputs(function);
+    let join = own.leave_by(function, &outputs);
+    let copy = own.copied(function, join);
+    let header = copy.blocks[&own.header];
+    let parameters = function.block(header).parameters.clone();
+    let all = function.constant(Type::mask(1), Constant::All(1));
+    let choose = |arguments: &[Value]| {
+        let to = |block: Block| Target { block, arguments: arguments.to_vec() };
+        End::Branch { condition: arguments[mask], yes: to(header), no: to(own.header) }
+    };
+    function.block_mut(own.before).end = choose(&entry.arguments);
+    let back = function.add_block();
+    let next: Vec<Value> =
+        parameters.iter().map(|value| function.add_parameter(back, function.ty(*value))).collect();
     let put = |value: &mut Value| {
-        if let Some(other) = renamed.get(value) {
-            *value = *other;
+        if *value == parameters[mask] {
+            *value = all;
         }
     };
-    for block in function.block_numbers().filter(|block| !own.blocks.contains(block)) {
-        let instructions = function.block(block).instructions.clone();
-        instructions
-            .iter()
-            .for_each(|n| function.instructions[n.0 as usize].operands.iter_mut().for_each(put));
-        let end = &mut function.block_mut(block).end;
+    for block in copy.blocks.values() {
+        for instruction in function.block(*block).instructions.clone() {
+            function.instructions[instruction.0 as usize].operands.iter_mut().for_each(put);
+        }
+        let end = &mut function.block_mut(*block).end;
         if let End::Branch { condition, .. } = end {
             put(condition);
         }
-        end.targets_mut().for_each(|target| target.arguments.iter_mut().for_each(put));
+        for target in end.targets_mut() {
+            target.arguments.iter_mut().for_each(put);
+            if target.block == header {
+                target.block = back;
+            }
+        }
     }
+    function.block_mut(back).end = choose(&next);
 }

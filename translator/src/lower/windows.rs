@@ -1,0 +1,227 @@
+//! Windows of messages: what is asked of each is asked before the threads of a work-group begin, and again when the simulator has found another
+//! one for it. It is in variables of the function around that of a thread, so that LLVM has values of it in the loop over threads.
+
+use std::mem::{offset_of, size_of};
+
+use gencl_eu::abi::{Frame, Window as FrameWindow};
+use rustc_hash::FxHashMap;
+
+use super::{FILE, FRAME, Lowering};
+use crate::ir::{I32, I64, POINTER, Ty, Value as LlvmValue};
+use crate::middle::op::{Input, Space, Window};
+
+/// The argument that says where the variables are.
+pub const KNOWN: &str = "%known";
+/// Bytes of a variable.
+const SIZE: usize = 8;
+
+/// Something that is asked of a window.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Question {
+    /// The address of its first byte.
+    Start,
+    /// Where it is.
+    Host,
+    /// At which offset its pointer is.
+    Delta,
+    /// The number of offsets at which so many bytes are inside; 0 if the pointer is not, or is not as aligned as messages want.
+    Limit(usize),
+}
+
+/// The windows of a function that is being lowered.
+#[derive(Default)]
+pub struct Windows {
+    count: u32,
+    shared: FxHashMap<Window, u32>,
+    scratch: Option<u32>,
+    pointers: FxHashMap<u32, Pointer>,
+    /// What is asked, a variable for each.
+    variables: Vec<(u32, Question)>,
+    numbers: FxHashMap<(u32, Question), usize>,
+}
+
+/// A window's pointer.
+#[derive(Clone, Copy)]
+struct Pointer {
+    /// Its place among the constants of all threads.
+    at: u16,
+    /// Its type.
+    ty: Ty,
+    /// The largest alignment that messages want.
+    alignment: u8,
+}
+
+/// The memory that an instruction may access without asking.
+#[derive(Clone)]
+pub struct Reach {
+    /// What addresses are counted from, of the addresses' type: the window's pointer or its beginning.
+    base: LlvmValue,
+    /// The offset of that, if it is not 0.
+    delta: Option<LlvmValue>,
+    /// Where it is.
+    pub host: LlvmValue,
+    /// Its window; `None`: it is shared local memory.
+    pub window: Option<u32>,
+}
+
+impl Windows {
+    /// How many there are.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    fn next(&mut self) -> u32 {
+        self.count += 1;
+        self.count - 1
+    }
+}
+
+impl Lowering<'_> {
+    /// What an access may reach, of the window that it shares or of one of its own.
+    pub fn reach(&mut self, space: Space, window: Option<Window>, alignment: u8) -> Reach {
+        let ty = match space {
+            Space::Local => {
+                let host = self.constant(POINTER, offset_of!(Frame, local));
+                return Reach { base: LlvmValue::int(I32, 0), delta: None, host, window: None };
+            }
+            Space::Flat => I32,
+            Space::Global | Space::Scratch => I64,
+        };
+        let number = match (space, window) {
+            (Space::Scratch, _) => match self.windows.scratch {
+                Some(number) => number,
+                None => *self.windows.scratch.insert(self.windows.count),
+            },
+            (_, Some(window)) => *self.windows.shared.entry(window).or_insert(self.windows.count),
+            _ => self.windows.count,
+        };
+        if number == self.windows.count {
+            self.windows.next();
+        }
+        let host = self.known(number, Question::Host);
+        if let Some(Window::Pointer(at)) = window {
+            let pointer = self.windows.pointers.entry(number).or_insert(Pointer { at, ty, alignment });
+            pointer.alignment = pointer.alignment.max(alignment);
+            let base = self.input(Input::CrossThread(at), ty);
+            let delta = self.known(number, Question::Delta);
+            let delta = self.f.convert("trunc", &delta, ty);
+            return Reach { base, delta: Some(delta), host, window: Some(number) };
+        }
+        let start = self.known(number, Question::Start);
+        Reach { base: self.f.convert("trunc", &start, ty), delta: None, host, window: Some(number) }
+    }
+
+    /// How far addresses are from what they are counted from. That is as aligned as the addresses.
+    pub fn distance(&mut self, reach: &Reach, addresses: &LlvmValue) -> LlvmValue {
+        let base = self.f.splat(&reach.base, addresses.ty.lanes);
+        self.f.binary("sub", addresses, &base)
+    }
+
+    /// The offset in the window.
+    pub fn offset(&mut self, reach: &Reach, distance: &LlvmValue) -> LlvmValue {
+        let Some(delta) = &reach.delta else { return distance.clone() };
+        let delta = self.f.splat(delta, distance.ty.lanes);
+        self.f.binary("add", distance, &delta)
+    }
+
+    /// Whether accesses of so many bytes at these offsets are inside.
+    pub fn inside(&mut self, reach: &Reach, offsets: &LlvmValue, bytes: usize) -> LlvmValue {
+        self.below(reach, &LlvmValue::int(I64, 0), offsets, bytes)
+    }
+
+    /// Whether they are at these offsets from another one.
+    pub fn below(&mut self, reach: &Reach, from: &LlvmValue, offsets: &LlvmValue, bytes: usize) -> LlvmValue {
+        let limit = match reach.window {
+            Some(number) => self.known(number, Question::Limit(bytes)),
+            None => {
+                let size = self.constant(I64, offset_of!(Frame, local_size));
+                self.room(&size, bytes)
+            }
+        };
+        let limit = self.f.intrinsic("usub.sat", ".i64", I64, &[&limit, from]);
+        // Windows have 2^31 bytes at most.
+        let limit = self.f.resize(&limit, offsets.ty.scalar.bits(), false);
+        let limit = self.f.splat(&limit, offsets.ty.lanes);
+        self.f.compare("icmp ult", offsets, &limit)
+    }
+
+    /// The number of offsets at which so many bytes are inside of a size.
+    fn room(&mut self, size: &LlvmValue, bytes: usize) -> LlvmValue {
+        self.f.intrinsic("usub.sat", ".i64", I64, &[size, &LlvmValue::int(I64, bytes as u64 - 1)])
+    }
+
+    /// What is known of a window.
+    fn known(&mut self, number: u32, question: Question) -> LlvmValue {
+        let variables = &mut self.windows.variables;
+        let variable = *self.windows.numbers.entry((number, question)).or_insert_with(|| {
+            variables.push((number, question));
+            variables.len() - 1
+        });
+        let at = self.f.at(&LlvmValue::named(POINTER, KNOWN), variable * SIZE);
+        let ty = if question == Question::Host { POINTER } else { I64 };
+        self.f.load(ty, &at, FILE)
+    }
+
+    /// Looks at a window that may be another now.
+    pub fn look_again(&mut self, number: u32) {
+        self.f.line(&format!("call void @look{number}(ptr %frame, ptr {KNOWN})"));
+    }
+
+    /// Makes the variables, and looks at all windows.
+    pub fn look_at_all(&mut self) -> LlvmValue {
+        let place = self.f.variable((self.windows.variables.len() * SIZE).max(1));
+        for number in 0..self.windows.count {
+            self.f.line(&format!("call void @look{number}(ptr %frame, {})", place.typed()));
+        }
+        place
+    }
+
+    /// Writes the functions that look at each window.
+    pub fn look_functions(&mut self) {
+        for number in 0..self.windows.count {
+            let entry = self.f.label();
+            self.f.begin(entry);
+            self.look(number);
+            self.f.ret_nothing();
+            let header = format!("define internal void @look{number}(ptr %frame, ptr {KNOWN}) #1");
+            self.module.add(std::mem::take(&mut self.f), &header, entry);
+        }
+    }
+
+    fn look(&mut self, number: u32) {
+        let windows = self.constant(POINTER, offset_of!(Frame, windows));
+        let window = self.f.at(&windows, number as usize * size_of::<FrameWindow>());
+        let mut field = |ty, offset| {
+            let at = self.f.at(&window, offset);
+            self.f.load(ty, &at, FRAME)
+        };
+        let start = field(I64, offset_of!(FrameWindow, start));
+        let size = field(I64, offset_of!(FrameWindow, size));
+        let host = field(POINTER, offset_of!(FrameWindow, host));
+        let pointer = self.windows.pointers.get(&number).copied();
+        let (delta, size) = match pointer {
+            None => (LlvmValue::int(I64, 0), size),
+            Some(Pointer { at, ty, alignment }) => {
+                let pointer = self.input(Input::CrossThread(at), ty);
+                let pointer = self.f.resize(&pointer, 64, false);
+                let delta = self.f.binary("sub", &pointer, &start);
+                let most = LlvmValue::int(I64, FrameWindow::MAX_SIZE);
+                let inside = self.f.compare("icmp ult", &delta, &most);
+                let aligned = self.aligned(&delta, alignment);
+                let holds = self.both(&inside, aligned);
+                (delta, self.f.select(&holds, &size, &LlvmValue::int(I64, 0)))
+            }
+        };
+        let variables: Vec<_> = self.windows.variables.iter().copied().enumerate().collect();
+        for (variable, (_, question)) in variables.into_iter().filter(|(_, (own, _))| *own == number) {
+            let value = match question {
+                Question::Start => start.clone(),
+                Question::Host => host.clone(),
+                Question::Delta => delta.clone(),
+                Question::Limit(bytes) => self.room(&size, bytes),
+            };
+            let at = self.f.at(&LlvmValue::named(POINTER, KNOWN), variable * SIZE);
+            self.f.store(&value, &at, FILE);
+        }
+    }
+}
