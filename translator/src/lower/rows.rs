@@ -98,6 +98,7 @@ impl Lowering<'_> {
                 self.anywhere_by(site, step, &wide);
             }
         } else if self.is_near(site, step) {
+            let at = self.f.at(&at, access.components[0].into());
             self.near(site, step / i64::from(access.size), &at);
         } else {
             self.anywhere_by(site, step, &wide);
@@ -116,7 +117,6 @@ impl Lowering<'_> {
     fn near(&mut self, site: &mut Site<'_>, count: i64, at: &LlvmValue) {
         let (row, how, lanes) = (site.row(), site.how(), site.lanes as usize);
         let size = usize::from(site.access.size);
-        let at = &self.f.at(at, site.access.components[0].into());
         if count < 0 {
             let first = self.f.at(at, 0_usize.wrapping_sub((lanes - 1) * size));
             let order: Vec<u32> = (0..site.lanes).rev().collect();
@@ -130,13 +130,14 @@ impl Lowering<'_> {
         let count = count as usize;
         let last = (lanes - 1) * count + 1 - lanes;
         let begins: Vec<usize> = (0..count).map(|piece| (piece * lanes).min(last)).collect();
-        let pieces: Vec<LlvmValue> = begins
+        let mut pieces: Vec<LlvmValue> = begins
             .iter()
             .map(|begin| {
                 let at = self.f.at(at, begin * size);
                 self.f.load(row, &at, &how)
             })
             .collect();
+        pieces.resize(count.next_power_of_two(), LlvmValue::poison(row));
         let all = self.concatenated(pieces);
         let order: Vec<u32> = (0..lanes)
             .map(|lane| {
@@ -248,11 +249,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Vectors of one type, one behind the other; the last again, until they are a power of two.
+    /// Vectors of one type, a power of two of them, one behind the other.
     fn concatenated(&mut self, mut parts: Vec<LlvmValue>) -> LlvmValue {
-        if let Some(last) = parts.last().cloned() {
-            parts.resize(parts.len().next_power_of_two(), last);
-        }
         while parts.len() > 1 {
             let mut joined = Vec::with_capacity(parts.len().div_ceil(2));
             for pair in parts.chunks(2) {
