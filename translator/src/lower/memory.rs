@@ -268,9 +268,9 @@ impl Lowering<'_> {
             self.f.begin(go_on);
             let mask = self.f.mask(mask);
             offsets = self.f.select(&mask, &offsets, &LlvmValue::int(offsets.ty, 0));
-            site.mask = None;
+            let enabled = site.mask.take();
             self.anywhere(site, &offsets);
-            site.mask = Some(self.f.mask_bits(&mask));
+            site.mask = enabled;
             return;
         }
         self.anywhere(site, &offsets);

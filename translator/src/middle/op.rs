@@ -349,6 +349,16 @@ impl Op {
             | Op::GetElement(_) => false,
         }
     }
+
+    /// Whether floats of it may be NaNs of which nothing defines the bits.
+    pub fn makes_nans(&self) -> bool {
+        match self {
+            Op::Binary(_) | Op::Fma => true,
+            Op::Convert(convert) => *convert != Convert::Bitcast,
+            Op::Unary(unary) => !matches!(unary, Unary::FNeg | Unary::FAbs),
+            _ => false,
+        }
+    }
 }
 
 macro_rules! names {
