@@ -9,6 +9,8 @@ mod atomics;
 mod bitselect;
 mod components;
 pub mod emit;
+#[cfg(all(test, target_arch = "x86_64"))]
+mod faults;
 pub mod flow;
 pub mod hints;
 pub mod host;
@@ -162,8 +164,11 @@ pub fn to_ir(request: &Request, choices: &Choices) -> Result<Written, Refused> {
         let bytes = 32 + variant.cross_thread as usize + variant.per_thread.len() * 16;
         plan.doubts = Doubts::new(plan.ops, &flow, grf_mask(0, bytes));
     }
-    if choices.way == Way::Middle {
+    if choices.way == Way::Middle || variant.counted {
         let mut lifted = lift::lift(&plan, &flow, choices.rounds);
+        if variant.counted {
+            passes::counters::place(&mut lifted);
+        }
         lifted.function = passes::all(&lifted.function);
         return Ok(lower::lower(&plan, lifted));
     }

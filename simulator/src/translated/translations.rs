@@ -199,8 +199,14 @@ impl Drop for Promise {
 
 impl Translations {
     /// The translations that a launch may use; `None` when there are too many variants already. `flat`:
-    /// [`Variant::flat`].
-    pub fn choose(&self, launch: &Launch, flat: bool, strict: bool) -> Option<TranslationChoice> {
+    /// [`Variant::flat`]. `counted`: [`Variant::counted`], the same for all launches, as is `strict`.
+    pub fn choose(
+        &self,
+        launch: &Launch,
+        flat: bool,
+        strict: bool,
+        counted: bool,
+    ) -> Option<TranslationChoice> {
         let spins = self.spins.load(Ordering::Relaxed);
         let key = VariantKey::of(launch, flat, spins);
         {
@@ -214,7 +220,7 @@ impl Translations {
                 return Some(last.choice.clone());
             }
         }
-        let choice = self.choice(variant::of(launch, flat, spins, strict))?;
+        let choice = self.choice(Variant { counted, ..variant::of(launch, flat, spins, strict) })?;
         let per_thread = launch.per_thread.clone();
         *self.last.lock() = Some(LastLaunch { key, per_thread, choice: choice.clone() });
         Some(choice)

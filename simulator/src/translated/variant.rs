@@ -6,7 +6,7 @@ use gencl_eu::dispatch::Launch;
 /// Bytes of a half register, the granularity of patterns.
 const HALF: usize = 16;
 
-/// The most specialised variant of a launch. `flat`, `spins` and `strict` are those of [`Variant`].
+/// The most specialised variant of a launch, without counters. `flat`, `spins` and `strict` are those of [`Variant`].
 pub fn of(launch: &Launch, flat: bool, spins: bool, strict: bool) -> Variant {
     let lanes = u32::MAX >> (32 - launch.simd_width);
     Variant {
@@ -23,6 +23,7 @@ pub fn of(launch: &Launch, flat: bool, spins: bool, strict: bool) -> Variant {
         single_thread: launch.barrier && launch.threads_per_group() == 1,
         spins,
         strict,
+        counted: false,
     }
 }
 
@@ -167,6 +168,7 @@ mod tests {
             single_thread: true,
             spins: false,
             strict: true,
+            counted: false,
         };
         let general = general(&special);
         assert!(covers(&special, &special) && covers(&general, &special) && covers(&general, &general));

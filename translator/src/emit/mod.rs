@@ -258,8 +258,13 @@ impl Emitter<'_> {
         self.gathers_apart();
         let module = std::mem::take(&mut self.module);
         let saved = if self.stops { self.kept_bytes() as u32 } else { 0 };
-        let translation =
-            Translation { object: Vec::new(), windows: self.windows, saved, yields: self.stops, interpreted };
+        let translation = Translation {
+            windows: self.windows,
+            saved,
+            yields: self.stops,
+            interpreted,
+            ..Translation::default()
+        };
         Written { ir: module.finish(METADATA), translation, middle: None }
     }
 

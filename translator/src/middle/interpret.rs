@@ -245,7 +245,8 @@ impl<E: Environment> Thread<'_, E> {
             (None, Op::Convert(Convert::FPToSI | Convert::FPToUI)) => {
                 let (own, from) = operands[0];
                 let found = own.iter().map(|lane| {
-                    evaluate::element(op, &[*lane], from, to).unwrap_or_else(|| self.any_lanes(to.with_lanes(1))[0])
+                    evaluate::element(op, &[*lane], from, to)
+                        .unwrap_or_else(|| self.any_lanes(to.with_lanes(1))[0])
                 });
                 found.collect()
             }

@@ -281,6 +281,10 @@ pub enum Op {
     MemoryFence,
     /// The thread has sent its barrier message.
     Arrive,
+    /// The Gen instruction is executed for the lanes of a mask. [`crate::passes::counters`] puts counters there.
+    Executed,
+    /// Adds a number of 64 bits to a counter.
+    Count(u32),
     /// Reads the register file at a place.
     Get(Place),
     /// Writes the register file at a place.
@@ -338,6 +342,8 @@ impl Op {
             | Op::Unwritten(_)
             | Op::MemoryFence
             | Op::Arrive
+            | Op::Executed
+            | Op::Count(_)
             | Op::Get(_)
             | Op::Put(_)
             | Op::Gather

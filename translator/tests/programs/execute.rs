@@ -39,14 +39,14 @@ pub struct State {
 impl State {
     /// Random bytes, of which more are those of usual floats than chance would have.
     pub fn new(random: &mut Random, threads: usize) -> State {
-        let mut bytes = |count: usize| -> Vec<u8> {
-            (0..count / 4).flat_map(|_| random.dword().to_le_bytes()).collect()
-        };
+        let mut bytes =
+            |count: usize| -> Vec<u8> { (0..count / 4).flat_map(|_| random.dword().to_le_bytes()).collect() };
         let buffers = [bytes(BUFFER_SIZE), bytes(BUFFER_SIZE)];
         let (local, cross_thread) = (bytes(LOCAL_SIZE), bytes(INPUTS));
         let per_thread = (0..threads).map(|_| bytes(INPUTS)).collect();
         let files = vec![bytes(FILE); threads];
-        let masks = (0..threads).map(|_| random.next_u32() | u32::from(random.one_in(2)).wrapping_neg()).collect();
+        let masks =
+            (0..threads).map(|_| random.next_u32() | u32::from(random.one_in(2)).wrapping_neg()).collect();
         State { buffers, local, cross_thread, per_thread, masks, files }
     }
 
@@ -79,14 +79,20 @@ impl State {
         let pairs = self.files.iter().zip(&other.files).enumerate();
         for (thread, (a, b)) in pairs {
             if let Some(at) = (PAYLOAD..PAYLOAD + SCATTERED).find(|at| a[*at] != b[*at]) {
-                return Some(format!("thread {thread}, register file at {at}: {:#x}, not {:#x}", b[at], a[at]));
+                return Some(format!(
+                    "thread {thread}, register file at {at}: {:#x}, not {:#x}",
+                    b[at], a[at]
+                ));
             }
             for (place, ty) in &program.results {
                 let size = ty.scalar.bits() as usize / 8;
                 for lane in 0..usize::from(ty.lanes) {
                     let first = usize::from(*place) + lane * size;
                     let [a, b] = [a, b].map(|file| {
-                        file[first..first + size].iter().rev().fold(0_u64, |all, byte| all << 8 | u64::from(*byte))
+                        file[first..first + size]
+                            .iter()
+                            .rev()
+                            .fold(0_u64, |all, byte| all << 8 | u64::from(*byte))
                     });
                     let nan = |bits: u64| match (ty.scalar.is_float(), size) {
                         (false, _) => false,
@@ -95,7 +101,9 @@ impl State {
                         _ => f64::from_bits(bits).is_nan(),
                     };
                     if a != b && !(nan(a) && nan(b)) {
-                        return Some(format!("thread {thread}, put {place} ({ty}), lane {lane}: {b:#x}, not {a:#x}"));
+                        return Some(format!(
+                            "thread {thread}, put {place} ({ty}), lane {lane}: {b:#x}, not {a:#x}"
+                        ));
                     }
                 }
             }
@@ -168,7 +176,9 @@ impl Environment for Thread<'_> {
     fn arrive(&mut self) {}
 
     fn any(&mut self) -> u128 {
-        self.any.as_mut().map_or(0, |random| u128::from(random.next_u64()) << 64 | u128::from(random.next_u64()))
+        self.any
+            .as_mut()
+            .map_or(0, |random| u128::from(random.next_u64()) << 64 | u128::from(random.next_u64()))
     }
 }
 
@@ -224,9 +234,11 @@ pub fn executed(
         halves: false,
         doubts: Doubts::default(),
     };
-    let written = lower(&plan, Lifted { function: function.clone(), interpreted: Vec::new() });
-    let object = host.compile(&written.ir, Effort::Full).map_err(|why| {
-        std::fs::write("/tmp/randir.ll", &written.ir).unwrap(); why })?;
+    let written = lower(
+        &plan,
+        Lifted { function: function.clone(), interpreted: Vec::new(), counters: 0, counted: Vec::new() },
+    );
+    let object = host.compile(&written.ir, Effort::Full)?;
     let translation = Translation { object, ..written.translation };
     let code = HostCode::load(&translation).map_err(|error| error.to_string())?;
     Ok(launched(program, &code, state))
@@ -247,6 +259,7 @@ fn variant() -> Variant {
         single_thread: false,
         spins: false,
         strict: false,
+        counted: false,
     }
 }
 
@@ -275,6 +288,7 @@ fn launched(program: &Program, code: &HostCode, state: &State) -> Ended {
             saved: saved.as_mut_ptr().cast(),
             cancel: &raw const cancel,
             arrived: 0,
+            counters: ptr::null_mut(),
             unwritten: [0; 2],
             find_window,
             interpret,
@@ -344,7 +358,10 @@ fn performed(owner: &mut Owner, file: usize, instruction: u32, mask: u32) -> Opt
     let size = message.memory.address_size();
     for lane in (0..32).filter(|lane| mask >> lane & 1 != 0) {
         let first = message.addresses + lane * size;
-        let address = state.files[file][first..first + size].iter().rev().fold(0, |all, byte| all << 8 | u64::from(*byte));
+        let address = state.files[file][first..first + size]
+            .iter()
+            .rev()
+            .fold(0, |all, byte| all << 8 | u64::from(*byte));
         let address = if space == Space::Local { address & 0x0fff_ffff } else { address };
         if !address.is_multiple_of(message.alignment as u64) {
             return None;

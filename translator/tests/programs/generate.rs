@@ -377,8 +377,11 @@ impl Generator {
     pub fn message(&mut self, memory: Memory, write: bool, size: usize, alignment: usize, offsets: &[u16]) {
         let slot = size.max(4);
         let first = 32 * memory.address_size();
-        let components =
-            offsets.iter().enumerate().map(|(n, offset)| (usize::from(*offset), first + n * 32 * slot)).collect();
+        let components = offsets
+            .iter()
+            .enumerate()
+            .map(|(n, offset)| (usize::from(*offset), first + n * 32 * slot))
+            .collect();
         self.messages.push(Message::Lanes(Lanes {
             memory,
             write,

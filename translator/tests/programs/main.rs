@@ -48,7 +48,13 @@ impl Way {
     }
 
     /// What is otherwise than expected.
-    fn fault(&self, program: &Program, function: &Function, state: &State, expected: &Ended) -> Option<String> {
+    fn fault(
+        &self,
+        program: &Program,
+        function: &Function,
+        state: &State,
+        expected: &Ended,
+    ) -> Option<String> {
         let compared = || {
             let own = self.applied(function);
             if let Err(why) = verify(&own) {
@@ -82,8 +88,11 @@ fn ways(random: &mut Random, program: &Program) -> Vec<Way> {
         .map(|passes| Way { passes: Some(passes), host: None })
         .collect();
     ways.push(Way { passes: None, host: None });
-    for host in hosts().into_iter().filter(|host| host.converts_halves || !program.converts_halves) {
-        ways.extend([Some(Vec::new()), None].map(|passes| Way { passes, host: Some(host) }));
+    let hosts: Vec<_> =
+        hosts().into_iter().filter(|host| host.converts_halves || !program.converts_halves).collect();
+    ways.extend(hosts.iter().map(|host| Way { passes: None, host: Some(*host) }));
+    if !hosts.is_empty() {
+        ways.push(Way { passes: Some(Vec::new()), host: Some(random.pick(&hosts)) });
     }
     ways
 }
@@ -132,18 +141,21 @@ fn check(seed: u64) -> Result<bool, String> {
 
 #[test]
 fn programs_agree() {
-    let (count, first) = (setting("GENCL_AGREE_PROGRAMS", 40), setting("GENCL_AGREE_SEED", 1));
+    let (count, first) = (setting("GENCL_AGREE_PROGRAMS", 16), setting("GENCL_AGREE_SEED", 1));
     let (mut failures, mut undefined) = (Vec::new(), 0);
     for seed in first..first + count {
         match check(seed) {
             Ok(true) => {}
             Ok(false) => undefined += 1,
-            Err(failure) => failures.push(failure),
+            Err(failure) => {
+                eprintln!("{failure}");
+                failures.push(failure);
+            }
         }
         if failures.len() == 5 {
             break;
         }
     }
-    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+    assert!(failures.is_empty(), "{} programs disagree", failures.len());
     assert!(undefined <= count / 10, "{undefined} of {count} programs are not defined");
 }

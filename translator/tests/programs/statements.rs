@@ -7,7 +7,7 @@ use gencl_translator::middle::op::{
 };
 use gencl_translator::middle::types::{Scalar, Type};
 
-use crate::execute::{BUFFERS, BUFFER_SIZE, LOCAL_SIZE};
+use crate::execute::{BUFFER_SIZE, BUFFERS, LOCAL_SIZE};
 use crate::generate::{Generator, PAYLOAD, SCATTERED};
 
 /// Nested blocks, at most.
@@ -169,7 +169,8 @@ impl Generator {
             Scalar::Float => u64::from((value as f32).to_bits()),
             _ => value.to_bits(),
         };
-        let (most, least) = (self.int(ty, as_bits(limit)), self.int(ty, as_bits(if is_signed { -limit } else { 0.0 })));
+        let (most, least) =
+            (self.int(ty, as_bits(limit)), self.int(ty, as_bits(if is_signed { -limit } else { 0.0 })));
         let below = self.pure(Op::FCmp(FloatRelation::Olt), &[a, most], ty.as_mask());
         let above = self.pure(Op::FCmp(FloatRelation::Oge), &[a, least], ty.as_mask());
         let fits = self.binary("and", below, above);
@@ -393,7 +394,14 @@ impl Generator {
     }
 
     /// An access at addresses.
-    fn access(&mut self, space: Space, size: usize, count: u16, mask: Value, addresses: Value) -> Option<Value> {
+    fn access(
+        &mut self,
+        space: Space,
+        size: usize,
+        count: u16,
+        mask: Value,
+        addresses: Value,
+    ) -> Option<Value> {
         let write = self.random.one_in(2);
         self.access_of(space, size, count, mask, addresses, write)
     }
@@ -590,8 +598,8 @@ impl Generator {
         self.end(End::Jump(Target { block: header, arguments: vec![start, none, mask, sum] }));
         self.block = header;
         let kept = self.values.len();
-        let [address, number, mask, sum] = [wide, count, Type::mask(lanes), element]
-            .map(|ty| self.parameter(header, ty));
+        let [address, number, mask, sum] =
+            [wide, count, Type::mask(lanes), element].map(|ty| self.parameter(header, ty));
         let found = self.access_of(Space::Global, size as usize, 1, mask, address, false).unwrap_or(sum);
         let name = self.random.pick(&["add", "xor", "umax"]);
         let new = self.binary(name, sum, found);

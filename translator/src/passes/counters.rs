@@ -1,0 +1,75 @@
+//! Counters of executions and enabled lanes: a block has one for how often it is executed, and one for the lanes of each mask.
+
+use gencl_eu::abi::Counted;
+use rustc_hash::FxHashMap;
+
+use super::dead;
+use super::simplify::{Rebuild, simplify};
+use crate::lift::Lifted;
+use crate::middle::builder::Builder;
+use crate::middle::function::Value;
+use crate::middle::op::{Convert, Op, Unary};
+use crate::middle::types::{Scalar, Type};
+
+/// Puts counters where instructions are executed, and notes which counts what.
+pub fn place(lifted: &mut Lifted) {
+    // Masks that are the same are one value then, or a constant.
+    let function = dead::remove(&simplify(&lifted.function));
+    let mut rebuild = Rebuild::new(&function);
+    let none = FxHashMap::default();
+    for block in rebuild.order.clone() {
+        rebuild.begin(block);
+        for parameter in &function.block(block).parameters {
+            rebuild.add_parameter(block, *parameter);
+        }
+        let (mut executions, mut lanes) = (None, FxHashMap::default());
+        for instruction in &function.block(block).instructions {
+            let data = function.instruction(*instruction);
+            if data.op != Op::Executed {
+                rebuild.copy(*instruction, &none);
+                continue;
+            }
+            let mask = rebuild.value(data.operands[0]);
+            let builder = &mut rebuild.builder;
+            builder.origin = data.origin;
+            let counters = &mut lifted.counters;
+            let executions = *executions.get_or_insert_with(|| {
+                let one = builder.int(Type::int(64, 1), 1);
+                count(builder, counters, one)
+            });
+            let (lanes, factor) = match constant_lanes(builder, mask) {
+                Some(constant) => (executions, constant),
+                None => {
+                    let own = lanes.entry(mask).or_insert_with(|| {
+                        let enabled = enabled(builder, mask);
+                        count(builder, counters, enabled)
+                    });
+                    (*own, 1)
+                }
+            };
+            lifted.counted.push(Counted { instruction: data.origin, executions, lanes, factor });
+        }
+        rebuild.end(block, &none);
+    }
+    lifted.function = rebuild.finish(&none);
+}
+
+/// Adds to a new counter.
+fn count(builder: &mut Builder, counters: &mut u32, number: Value) -> u32 {
+    builder.effect(Op::Count(*counters), &[number], &[]);
+    *counters += 1;
+    *counters - 1
+}
+
+/// The lanes of a mask, if they are always the same.
+fn constant_lanes(builder: &Builder, mask: Value) -> Option<u32> {
+    let constant = builder.function.as_constant(mask)?;
+    Some(constant.lanes(builder.ty(mask).lanes.into()).into_iter().map(|lane| lane as u32).sum())
+}
+
+/// How many lanes of a mask are enabled.
+fn enabled(builder: &mut Builder, mask: Value) -> Value {
+    let bits = builder.bits(mask);
+    let wide = builder.convert(Convert::ZExt, bits, Scalar::Int(64));
+    builder.unary(Unary::Ctpop, wide)
+}
