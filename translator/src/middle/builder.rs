@@ -256,6 +256,7 @@ impl Builder {
                 }
             }
             Op::Splat if ty.lanes == 1 => Some(operands[0]),
+            Op::ICmp(relation) => self.simplified_comparison(*relation, operands),
             Op::Shuffle(order) => self.simplified_shuffle(order, operands, ty),
             Op::Bits | Op::Mask => {
                 let (source, inner) = self.source(operands[0])?;
@@ -288,6 +289,18 @@ impl Builder {
         let slices: Vec<(&[u128], Type)> = constants.iter().map(|(lanes, ty)| (&lanes[..], *ty)).collect();
         let lanes = evaluate::lanes(op, &slices, ty)?;
         Some(self.function.constant(ty, Constant::Each(lanes.into())))
+    }
+
+    /// Whether a mask has a lane, where all have it or none.
+    fn simplified_comparison(&mut self, relation: Relation, operands: &[Value]) -> Option<Value> {
+        let is_zero = self.function.as_constant(operands[1]) == Some(&Constant::All(0));
+        let (Op::Bits, mask) = self.source(operands[0])? else { return None };
+        let (Op::Splat, one) = self.source(mask[0])? else { return None };
+        match relation {
+            Relation::Ne if is_zero => Some(one[0]),
+            Relation::Eq if is_zero => Some(self.not(one[0])),
+            _ => None,
+        }
     }
 
     fn simplified_binary(&mut self, binary: Binary, a: Value, b: Value) -> Option<Value> {
@@ -323,6 +336,9 @@ impl Builder {
                 _ => {}
             }
         }
+        if binary == Binary::Add && right.is_none() && self.is_below(b, self.low_zeros(a)) {
+            return Some(self.binary(Binary::AddNuw, a, b));
+        }
         // A constant behind a constant.
         if matches!(binary, Binary::Add | Binary::Xor | Binary::And | Binary::Or)
             && self.function.as_constant(b).is_some()
@@ -334,6 +350,26 @@ impl Builder {
             }
         }
         None
+    }
+
+    /// Bits of an integer, the lowest first, that are known to be 0.
+    fn low_zeros(&self, value: Value) -> u32 {
+        match self.function.source(value) {
+            Some((Op::Splat, operands)) => self.low_zeros(operands[0]),
+            Some((Op::Binary(Binary::And), operands)) => match self.function.as_constant(operands[1]) {
+                Some(Constant::All(bits)) => bits.trailing_zeros(),
+                _ => 0,
+            },
+            _ => 0,
+        }
+    }
+
+    /// Whether it is a constant of which all lanes have no other bits.
+    fn is_below(&self, value: Value, bits: u32) -> bool {
+        match self.function.as_constant(value) {
+            Some(Constant::Each(lanes)) => lanes.iter().all(|lane| *lane < 1 << bits.min(64)),
+            _ => false,
+        }
     }
 
     fn simplified_convert(&mut self, convert: Convert, a: Value, ty: Type) -> Option<Value> {

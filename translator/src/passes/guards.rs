@@ -1,11 +1,14 @@
 //! Guards: of accesses that are close together, one condition asks whether all are inside, and their region is there twice, for when they are and for when they
-//! are not.
+//! are not. It also asks whether strides that are guessed are right.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::natural;
 use super::simplify::Rebuild;
+use super::strides::Strides;
 use crate::middle::function::{Block, End, Function, Instruction, Target, Value};
-use crate::middle::op::{Access, Binary, Op};
+use crate::middle::op::{Access, Addressing, Binary, Op, Relation, Space, Window};
+use crate::middle::types::Type;
 
 /// The most instructions of a region, and between two of its accesses.
 const MOST: usize = 160;
@@ -15,7 +18,10 @@ const FEWEST: usize = 2;
 
 /// The same function with guarded regions.
 pub fn version(function: &Function) -> Function {
-    let mut guards = Guards { function, users: users(function), rebuild: Rebuild::new(function) };
+    let strides = Strides::new(function);
+    let looped = natural::loops(function).into_iter().flat_map(|own| own.blocks).collect();
+    let (users, rebuild) = (users(function), Rebuild::new(function));
+    let mut guards = Guards { function, strides, looped, users, rebuild };
     for block in guards.rebuild.order.clone() {
         guards.block(block);
     }
@@ -44,6 +50,9 @@ fn users(function: &Function) -> FxHashMap<Value, Vec<Option<Instruction>>> {
 
 struct Guards<'a> {
     function: &'a Function,
+    strides: Strides,
+    /// The blocks of innermost loops: predication may ask before them.
+    looped: FxHashSet<Block>,
     users: FxHashMap<Value, Vec<Option<Instruction>>>,
     rebuild: Rebuild<'a>,
 }
@@ -57,7 +66,7 @@ impl Guards<'_> {
         let instructions = &self.function.block(block).instructions;
         let mut next = 0;
         while next < instructions.len() {
-            let region = self.region(&instructions[next..]);
+            let region = self.region(&instructions[next..], self.looped.contains(&block));
             match region {
                 Some(end) => {
                     self.guarded(&instructions[next..next + end]);
@@ -80,7 +89,7 @@ impl Guards<'_> {
     }
 
     /// How many instructions are a region that begins with an access, if it pays.
-    fn region(&self, instructions: &[Instruction]) -> Option<usize> {
+    fn region(&self, instructions: &[Instruction], is_in_loop: bool) -> Option<usize> {
         self.access(instructions[0])?;
         let mut end = 0;
         for (number, instruction) in instructions.iter().enumerate().take(MOST) {
@@ -95,7 +104,31 @@ impl Guards<'_> {
             }
         }
         let region = &instructions[..end];
-        (self.candidates(region, &self.made(region)).len() >= FEWEST).then_some(end)
+        let candidates = self.candidates(region, &self.made(region));
+        let pays = |n: &Instruction| self.guess(*n).is_some() || is_in_loop;
+        (candidates.iter().any(pays) || candidates.len() >= FEWEST).then_some(end)
+    }
+
+    /// The stride that the addresses of an access most likely have, and the value that tells, if a row or one address pays.
+    fn guess(&self, instruction: Instruction) -> Option<(i64, Value)> {
+        let access = self.access(instruction)?;
+        let operands = &self.function.instruction(instruction).operands;
+        let value = operands[match access.addressing {
+            Addressing::Affine(_) => return None,
+            Addressing::Offsets | Addressing::Interleaved(_) => 3,
+            Addressing::Varying => 1,
+        }];
+        let stride = self.strides.guess(value)?;
+        if access.addressing != Addressing::Offsets && access.addressing != Addressing::Varying {
+            return None;
+        }
+        let is_row = access.is_packed() && stride == access.span() as i64;
+        let pays = is_row || stride == 0 && !self.is_write(instruction);
+        (pays && stride % i64::from(access.alignment) == 0).then_some((stride, value))
+    }
+
+    fn is_write(&self, instruction: Instruction) -> bool {
+        matches!(self.function.instruction(instruction).op, Op::Store(_))
     }
 
     /// The values of a region that are made of what it reads.
@@ -115,9 +148,34 @@ impl Guards<'_> {
         let fits = |instruction: &Instruction| {
             let operands = &self.function.instruction(*instruction).operands;
             let is_affine = self.access(*instruction).is_some_and(|access| access.stride().is_some());
-            is_affine && !made.contains(&operands[2]) && !made.contains(&operands[3])
+            (is_affine || self.guess(*instruction).is_some())
+                && self.tellers(*instruction).iter().all(|n| !made.contains(&operands[*n]))
         };
-        region.iter().copied().filter(fits).collect()
+        let mut fitting: Vec<Instruction> = region.iter().copied().filter(fits).collect();
+        // The window of an access that is not guarded may become another one.
+        loop {
+            let others = region.iter().filter(|n| !fitting.contains(n));
+            let windows: FxHashSet<Window> = others.filter_map(|n| self.access(*n)?.window).collect();
+            let before = fitting.len();
+            fitting.retain(|n| {
+                let access = self.access(*n);
+                access.is_some_and(|access| match access.window {
+                    Some(window) => !windows.contains(&window),
+                    None => access.space == Space::Local,
+                })
+            });
+            if fitting.len() == before {
+                return fitting;
+            }
+        }
+    }
+
+    /// The operands that tell where an access is.
+    fn tellers(&self, instruction: Instruction) -> &'static [usize] {
+        match self.access(instruction).map(|access| access.addressing) {
+            Some(Addressing::Varying) => &[1],
+            _ => &[2, 3],
+        }
     }
 
     /// A region, guarded and as it was.
@@ -130,7 +188,8 @@ impl Guards<'_> {
             !data.op.is_pure() || made.contains(&data.results[0])
         });
         before.iter().for_each(|instruction| self.rebuild.copy(*instruction, &none));
-        let condition = self.condition(&candidates);
+        let mut firsts = FxHashMap::default();
+        let condition = self.condition(&candidates, &mut firsts);
         let builder = &mut self.rebuild.builder;
         let [fast, slow, join] = [(); 3].map(|()| builder.function.add_block());
         builder.branch(condition, fast, slow);
@@ -146,9 +205,9 @@ impl Guards<'_> {
         for (block, is_guarded) in [(fast, true), (slow, false)] {
             self.rebuild.builder.begin(block);
             for instruction in &rest {
-                match is_guarded && candidates.contains(instruction) {
-                    true => self.rebuild.copy_access(*instruction, &[], |access| access.is_guarded = true),
-                    false => self.rebuild.copy(*instruction, &none),
+                match firsts.get(instruction).filter(|_| is_guarded) {
+                    Some(first) => self.guarded_access(*instruction, first),
+                    None => self.rebuild.copy(*instruction, &none),
                 }
             }
             let arguments = asked.iter().map(|value| self.rebuild.values[value]).collect();
@@ -161,27 +220,78 @@ impl Guards<'_> {
         }
     }
 
-    /// Whether all accesses are inside.
-    fn condition(&mut self, candidates: &[Instruction]) -> Value {
+    /// An access that a guard has asked for.
+    fn guarded_access(&mut self, instruction: Instruction, first: &First) {
+        let all = self.rebuild.builder.mask(1, true);
+        let old = if self.tellers(instruction).len() == 2 { 2 } else { 0 };
+        self.rebuild.copy_access(instruction, old, &[first.value, all], |access| {
+            access.is_guarded = true;
+            access.addressing = Addressing::Affine(first.stride);
+        });
+    }
+
+    /// Whether all accesses are inside; where they begin.
+    fn condition(&mut self, candidates: &[Instruction], firsts: &mut FxHashMap<Instruction, First>) -> Value {
         let mut known = FxHashSet::default();
         let mut all = self.rebuild.builder.mask(1, true);
         for instruction in candidates {
             let data = self.function.instruction(*instruction);
             let Some(access) = self.access(*instruction).cloned() else { continue };
-            let [first, holds] = [2, 3].map(|n| self.rebuild.value(data.operands[n]));
-            let lanes = self.function.ty(data.operands[1]).lanes;
-            let inside = access.extent(lanes.into(), access.stride().unwrap_or(0));
             self.rebuild.builder.origin = data.origin;
+            let (first, holds) = match self.guess(*instruction) {
+                Some((stride, value)) => self.guessed(&data.operands, stride, value),
+                None => {
+                    let [value, holds] = [2, 3].map(|n| self.rebuild.value(data.operands[n]));
+                    (First { value, stride: access.stride().unwrap_or(0) }, holds)
+                }
+            };
+            let lanes = self.function.ty(data.operands[1]).lanes;
+            let inside = access.extent(lanes.into(), first.stride);
             all = self.rebuild.builder.binary(Binary::And, all, holds);
-            if known.insert((first, inside)) {
-                let own = self.rebuild.builder.effect(
-                    Op::Inside(inside),
-                    &[first],
-                    &[self.function.ty(data.operands[3])],
-                )[0];
+            if known.insert((first.value, inside)) {
+                let one = Type::mask(1);
+                let own = self.rebuild.builder.effect(Op::Inside(inside), &[first.value], &[one])[0];
                 all = self.rebuild.builder.binary(Binary::And, all, own);
             }
+            firsts.insert(*instruction, first);
         }
         all
     }
+
+    /// The first lane's address, and whether the others are as far apart as guessed: `told` are all addresses, or their offsets from a scalar.
+    fn guessed(&mut self, operands: &[Value], stride: i64, told: Value) -> (First, Value) {
+        let new = self.rebuild.value(told);
+        let builder = &mut self.rebuild.builder;
+        let ty = builder.ty(new);
+        let lanes = usize::from(ty.lanes);
+        let own = builder.shuffle(new, None, [0]);
+        let steps = builder.ints(ty, |lane| (lane as i64).wrapping_mul(stride) as u64);
+        let splat = builder.splat(own, lanes);
+        let row = builder.binary(Binary::Add, splat, steps);
+        let same = builder.compare(Relation::Ne, new, row);
+        let any = builder.any(same);
+        let mut holds = builder.not(any);
+        let mut value = own;
+        if told != operands[1] {
+            // No offset wraps around before it is extended.
+            let wide = builder.resize(own, 64, true);
+            let distance = builder.int(Type::int(64, 1), (lanes as i64 - 1).wrapping_mul(stride) as u64);
+            let last = builder.binary(Binary::Add, wide, distance);
+            let cut = builder.resize(last, 32, true);
+            let again = builder.resize(cut, 64, true);
+            let fits = builder.compare(Relation::Eq, last, again);
+            holds = builder.binary(Binary::And, holds, fits);
+            let base = self.rebuild.value(operands[2]);
+            value = self.rebuild.builder.binary(Binary::Add, base, wide);
+        }
+        (First { value, stride: stride as i32 }, holds)
+    }
+}
+
+/// Where a row begins.
+struct First {
+    /// The address of its first lane.
+    value: Value,
+    /// The distance from a lane to the next, in bytes.
+    stride: i32,
 }

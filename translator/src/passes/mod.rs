@@ -4,7 +4,9 @@ mod coalesce;
 pub mod counters;
 mod dead;
 mod guards;
+mod natural;
 mod offsets;
+mod predication;
 mod serial;
 mod simplify;
 pub mod strides;
@@ -16,7 +18,7 @@ use crate::middle::function::Function;
 pub type Pass = fn(&Function) -> Function;
 
 /// All passes, by name.
-pub const PASSES: [(&str, Pass); 7] = [
+pub const PASSES: [(&str, Pass); 8] = [
     ("simplify", simplify::simplify),
     ("dead", dead::remove),
     ("coalesce", coalesce::coalesce),
@@ -24,12 +26,26 @@ pub const PASSES: [(&str, Pass); 7] = [
     ("serial", serial::serialise),
     ("windows", windows::share),
     ("guards", guards::version),
+    ("predication", predication::predicate),
 ];
 
 /// The names of those that are run, in their order.
-const ORDER: [&str; 12] = [
-    "simplify", "dead", "coalesce", "simplify", "dead", "offsets", "windows", "serial", "simplify", "dead",
-    "guards", "dead",
+const ORDER: [&str; 15] = [
+    "simplify",
+    "dead",
+    "coalesce",
+    "simplify",
+    "dead",
+    "offsets",
+    "windows",
+    "serial",
+    "simplify",
+    "dead",
+    "guards",
+    "dead",
+    "predication",
+    "simplify",
+    "dead",
 ];
 
 /// Runs all passes.

@@ -5,10 +5,10 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::natural::{Loop, is_fault, loops};
 use crate::middle::function::{Block, Constant, Definition, End, Function, Instruction, Target, Value};
 use crate::middle::op::{Access, Addressing, Binary, Convert, Inside, Op, Relation, Space};
 use crate::middle::types::{Scalar, Type};
-use crate::middle::verify::Dominators;
 
 /// The most instructions of such a loop.
 const MOST: usize = 200;
@@ -24,57 +24,6 @@ pub fn serialise(function: &Function) -> Function {
     result
 }
 
-/// A loop without another one in it, that is entered and left once.
-struct Loop {
-    header: Block,
-    blocks: FxHashSet<Block>,
-    /// The block before it.
-    before: Block,
-    /// The block that leaves it.
-    last: Block,
-    /// The block behind it.
-    behind: Block,
-}
-
-fn loops(function: &Function) -> Vec<Loop> {
-    let dominators = Dominators::new(function);
-    let predecessors = function.predecessors();
-    let mut found: Vec<Loop> = Vec::new();
-    for header in dominators.order() {
-        let comes_back = |from: &Block| dominators.is_reached(*from) && dominators.dominates(header, *from);
-        let (back, entries): (Vec<Block>, Vec<Block>) =
-            predecessors[header.0 as usize].iter().copied().partition(comes_back);
-        let [before] = entries[..] else { continue };
-        if back.is_empty() || function.resumed.contains(&header) {
-            continue;
-        }
-        let mut blocks = FxHashSet::from_iter([header]);
-        let mut open = back;
-        while let Some(block) = open.pop() {
-            if blocks.insert(block) {
-                open.extend(&predecessors[block.0 as usize]);
-            }
-        }
-        let leaves = blocks.iter().flat_map(|block| {
-            let targets = function.block(*block).end.targets();
-            targets.map(move |target| (*block, target.block))
-        });
-        let leaves: Vec<(Block, Block)> =
-            leaves.filter(|(_, to)| !blocks.contains(to) && !is_fault(function, *to)).collect();
-        if let [(last, behind)] = leaves[..] {
-            found.push(Loop { header, blocks, before, last, behind });
-        }
-    }
-    let is_innermost =
-        |own: &Loop| found.iter().filter(|other| own.blocks.contains(&other.header)).count() == 1;
-    let innermost: Vec<bool> = found.iter().map(is_innermost).collect();
-    found.into_iter().zip(innermost).filter(|(_, is_innermost)| *is_innermost).map(|(own, _)| own).collect()
-}
-
-fn is_fault(function: &Function, block: Block) -> bool {
-    function.block(block).end == End::Fault && function.block(block).instructions.is_empty()
-}
-
 /// What a loop needs and leaves, if it can be executed so and that pays.
 struct Plan {
     lanes: usize,
@@ -88,8 +37,7 @@ struct Plan {
 
 impl Plan {
     fn new(function: &Function, own: &Loop) -> Option<Plan> {
-        let order: Vec<Block> =
-            Dominators::new(function).order().filter(|block| own.blocks.contains(block)).collect();
+        let order = own.order(function);
         let instructions: Vec<Instruction> =
             order.iter().flat_map(|block| function.block(*block).instructions.clone()).collect();
         let loads = instructions.iter().filter(|n| matches!(function.instruction(**n).op, Op::Load(_)));
@@ -130,7 +78,7 @@ impl Plan {
             let ty = function.ty(*value);
             usize::from(ty.lanes) == lanes || ty.scalar == Scalar::Mask && usize::from(ty.lanes) > lanes
         };
-        let outputs = outputs(function, own, &defined);
+        let outputs = own.outputs(function);
         let is_known = outputs.iter().all(|value| is_vector(value) && has_lanes(value));
         let vectors = defined.iter().filter(|value| is_vector(value)).all(has_lanes);
         (is_known && vectors && inputs.iter().all(has_lanes)).then_some(Plan {
@@ -140,33 +88,6 @@ impl Plan {
             order,
         })
     }
-}
-
-/// Values of a loop that are used behind it.
-fn outputs(function: &Function, own: &Loop, defined: &FxHashSet<Value>) -> Vec<Value> {
-    let mut outputs = Vec::new();
-    let mut seen = FxHashSet::default();
-    let mut note = |value: Value| {
-        if defined.contains(&value) && seen.insert(value) {
-            outputs.push(value);
-        }
-    };
-    for block in function.block_numbers() {
-        let data = function.block(block);
-        if own.blocks.contains(&block) {
-            let leaving = data.end.targets().filter(|target| target.block == own.behind);
-            leaving.for_each(|target| target.arguments.iter().for_each(|value| note(*value)));
-            continue;
-        }
-        data.instructions
-            .iter()
-            .for_each(|n| function.instruction(*n).operands.iter().for_each(|value| note(*value)));
-        data.end.targets().for_each(|target| target.arguments.iter().for_each(|value| note(*value)));
-        if let End::Branch { condition, .. } = data.end {
-            note(condition);
-        }
-    }
-    outputs
 }
 
 /// Whether an operation can be done for one lane alone.
@@ -281,27 +202,9 @@ impl Serial<'_> {
         });
         let first_array = arrays.max().unwrap_or(0);
         // Behind the loop both ways meet.
-        let join = function.add_block();
-        let merged: Vec<Value> =
-            plan.outputs.iter().map(|value| function.add_parameter(join, function.ty(*value))).collect();
-        let entry = function.add_block();
+        let join = own.leave_by(function, &plan.outputs);
+        let (entry, given) = own.enter_by(function);
         let header = function.block(own.header).parameters.clone();
-        let given: Vec<Value> =
-            header.iter().map(|value| function.add_parameter(entry, function.ty(*value))).collect();
-        let arguments = function.block(own.last).end.targets().find(|target| target.block == own.behind);
-        let arguments = arguments.map(|target| target.arguments.clone()).unwrap_or_default();
-        replace_behind(function, own, &plan.outputs, &merged);
-        let renamed: FxHashMap<Value, Value> =
-            plan.outputs.iter().copied().zip(merged.iter().copied()).collect();
-        let behind = arguments.iter().map(|value| renamed.get(value).copied().unwrap_or(*value)).collect();
-        function.block_mut(join).end = End::Jump(Target { block: own.behind, arguments: behind });
-        let outputs = plan.outputs.clone();
-        retarget(function, own.last, own.behind, &Target { block: join, arguments: outputs });
-        for target in function.block_mut(own.before).end.targets_mut() {
-            if target.block == own.header {
-                target.block = entry;
-            }
-        }
         // The loop over lanes.
         let lane_block = function.add_block();
         let number = Type::int(32, 1);
@@ -474,35 +377,5 @@ impl Serial<'_> {
         self.function.block_mut(here).end = End::Jump(to(join, own));
         self.current = join;
         found
-    }
-}
-
-/// Has a block that leaves a loop go elsewhere.
-fn retarget(function: &mut Function, last: Block, behind: Block, to: &Target) {
-    for target in function.block_mut(last).end.targets_mut() {
-        if target.block == behind {
-            *target = to.clone();
-        }
-    }
-}
-
-/// Has what is behind a loop use other values than its own.
-fn replace_behind(function: &mut Function, own: &Loop, old: &[Value], new: &[Value]) {
-    let renamed: FxHashMap<Value, Value> = old.iter().copied().zip(new.iter().copied()).collect();
-    let put = |value: &mut Value| {
-        if let Some(other) = renamed.get(value) {
-            *value = *other;
-        }
-    };
-    for block in function.block_numbers().filter(|block| !own.blocks.contains(block)) {
-        let instructions = function.block(block).instructions.clone();
-        instructions
-            .iter()
-            .for_each(|n| function.instructions[n.0 as usize].operands.iter_mut().for_each(put));
-        let end = &mut function.block_mut(block).end;
-        if let End::Branch { condition, .. } = end {
-            put(condition);
-        }
-        end.targets_mut().for_each(|target| target.arguments.iter_mut().for_each(put));
     }
 }

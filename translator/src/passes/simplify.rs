@@ -138,16 +138,17 @@ impl<'a> Rebuild<'a> {
         self.values.extend(data.results.iter().copied().zip(found));
     }
 
-    /// The same access to memory with something changed, and with more operands behind its addresses.
+    /// The same access to memory with something changed, and with other operands behind its addresses instead of the first `old`.
     pub fn copy_access(
         &mut self,
         instruction: Instruction,
+        old: usize,
         more: &[Value],
         change: impl FnOnce(&mut Access),
     ) {
         let data = self.old.instruction(instruction);
         let mut operands: Vec<Value> = data.operands.iter().map(|value| self.value(*value)).collect();
-        operands.splice(2..2, more.iter().copied());
+        operands.splice(2..2 + old, more.iter().copied());
         let mut op = data.op.clone();
         if let Op::Load(access) | Op::Store(access) = &mut op {
             change(access);

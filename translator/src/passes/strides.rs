@@ -19,6 +19,8 @@ pub enum Stride {
         /// That is proved. Otherwise it holds if no extension to more bits on the way there wraps around.
         proved: bool,
     },
+    /// Most likely by so much, as where numbers are clamped to an image. Only all lanes can tell.
+    Guessed(i64),
     /// Somehow.
     Varying,
 }
@@ -27,11 +29,22 @@ impl Stride {
     /// The same in all lanes.
     const UNIFORM: Stride = Stride::Affine { stride: 0, proved: true };
 
+    /// The stride that it most likely is.
+    fn likely(self) -> Option<i64> {
+        match self {
+            Stride::Affine { stride, .. } | Stride::Guessed(stride) => Some(stride),
+            Stride::Unset | Stride::Varying => None,
+        }
+    }
+
     fn join(self, other: Stride) -> Stride {
         match (self, other) {
             (Stride::Unset, known) | (known, Stride::Unset) => known,
             (Stride::Affine { stride: a, proved: p }, Stride::Affine { stride: b, proved: q }) if a == b => {
                 Stride::Affine { stride: a, proved: p && q }
+            }
+            _ if self.likely().is_some() && self.likely() == other.likely() => {
+                self.likely().map_or(Stride::Varying, Stride::Guessed)
             }
             _ => Stride::Varying,
         }
@@ -92,7 +105,15 @@ impl Strides {
     pub fn stride(&self, value: Value) -> Option<(i64, bool)> {
         match self.of(value) {
             Stride::Affine { stride, proved } => Some((stride, proved)),
-            Stride::Unset | Stride::Varying => None,
+            Stride::Unset | Stride::Guessed(_) | Stride::Varying => None,
+        }
+    }
+
+    /// The stride that a value most likely has, if only all lanes can tell.
+    pub fn guess(&self, value: Value) -> Option<i64> {
+        match self.of(value) {
+            Stride::Guessed(stride) => Some(stride),
+            _ => None,
         }
     }
 
@@ -108,24 +129,24 @@ impl Strides {
 
     fn transfer(&self, function: &Function, op: &Op, operands: &[Value], ty: Type) -> Stride {
         let changes: Vec<Stride> = operands.iter().map(|value| self.of(*value)).collect();
+        if let Op::Select = op {
+            return of_choice(changes[0], changes[1], changes[2]);
+        }
         if !op.is_pure() || changes.contains(&Stride::Varying) && !matches!(op, Op::Shuffle(_)) {
             return self.of_read(op, operands);
         }
         if changes.contains(&Stride::Unset) {
             return Stride::Unset;
         }
-        let is_uniform = changes.iter().all(|change| matches!(change, Stride::Affine { stride: 0, .. }));
+        let is_uniform = changes.iter().all(|change| change.likely() == Some(0));
         let proved = changes.iter().all(|change| matches!(change, Stride::Affine { proved: true, .. }));
-        let stride = |n: usize| match changes.get(n) {
-            Some(Stride::Affine { stride, .. }) => *stride,
-            _ => 0,
-        };
+        let stride = |n: usize| changes.get(n).and_then(|change| change.likely()).unwrap_or(0);
         let constant = |n: usize| match function.as_constant(operands[n]) {
             Some(Constant::All(bits)) => Some(*bits as i64),
             _ => None,
         };
         let of = |stride: i64| Stride::Affine { stride: wrapped(stride, ty), proved };
-        match op {
+        let found = match op {
             Op::Splat => Stride::UNIFORM,
             Op::Input(_) => Stride::Varying,
             Op::Binary(Binary::Add | Binary::AddNuw) => of(stride(0).wrapping_add(stride(1))),
@@ -147,8 +168,21 @@ impl Strides {
             Op::Shuffle(order) => self.of_shuffle(order, operands, ty),
             Op::Convert(Convert::Bitcast) if function.ty(operands[0]).lanes != ty.lanes => Stride::Varying,
             Op::Bits | Op::Mask => Stride::Varying,
+            Op::Binary(binary @ (Binary::And | Binary::LShr | Binary::AShr))
+                if !is_uniform && stride(1) == 0 =>
+            {
+                of_part(*binary, stride(0), constant(1), ty)
+            }
             _ if is_uniform => Stride::Affine { stride: 0, proved },
+            Op::Binary(Binary::SMin | Binary::SMax | Binary::UMin | Binary::UMax) => {
+                of_choice(Stride::Varying, changes[0], changes[1])
+            }
             _ => Stride::Varying,
+        };
+        let is_guessed = changes.iter().any(|change| matches!(change, Stride::Guessed(_)));
+        match found {
+            Stride::Affine { stride, .. } if is_guessed => Stride::Guessed(stride),
+            found => found,
         }
     }
 
@@ -173,8 +207,47 @@ impl Strides {
                 Stride::Affine { stride: wrapped(stride.wrapping_mul(distance), ty), proved }
             }
             (Stride::Affine { stride: 0, proved: true }, 1) => Stride::UNIFORM,
+            (Stride::Guessed(stride), 1) if is_even => {
+                Stride::Guessed(wrapped(stride.wrapping_mul(distance), ty))
+            }
             _ => Stride::Varying,
         }
+    }
+}
+
+/// Of the low or the high bits of numbers, which most likely carry nothing into each other where lanes begin at a multiple of their number.
+fn of_part(binary: Binary, stride: i64, second: Option<i64>, ty: Type) -> Stride {
+    let lanes = i64::from(ty.lanes);
+    let is_high = match (binary, second) {
+        (Binary::And, Some(bits)) => bits & (lanes * stride - 1) == 0,
+        (Binary::And, None) => false,
+        (_, Some(count)) => count < 32 && lanes * stride <= 1 << count,
+        _ => return Stride::Varying,
+    };
+    match binary {
+        _ if is_high => Stride::Guessed(0),
+        Binary::And => Stride::Guessed(stride),
+        _ => Stride::Varying,
+    }
+}
+
+/// Of one value or the other. Where lanes choose, they most likely choose alike, and of a row and its bounds the row.
+fn of_choice(condition: Stride, a: Stride, b: Stride) -> Stride {
+    if [condition, a, b].contains(&Stride::Unset) {
+        return Stride::Unset;
+    }
+    match (a.likely(), b.likely()) {
+        (Some(stride), Some(other)) if stride == other => match [condition, a, b] {
+            [
+                Stride::Affine { stride: 0, proved: p },
+                Stride::Affine { proved: q, .. },
+                Stride::Affine { proved: r, .. },
+            ] => Stride::Affine { stride, proved: p && q && r },
+            _ => Stride::Guessed(stride),
+        },
+        (Some(a), Some(0)) => Stride::Guessed(a),
+        (Some(0), Some(b)) => Stride::Guessed(b),
+        _ => Stride::Varying,
     }
 }
 

@@ -1,0 +1,160 @@
+//! Natural loops, and how they are left.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::middle::function::{Block, End, Function, Target, Value};
+use crate::middle::verify::Dominators;
+
+/// A loop without another one in it, that is entered and left once. Ways to a fault do not count.
+pub struct Loop {
+    /// The block that it begins with.
+    pub header: Block,
+    /// All of its blocks.
+    pub blocks: FxHashSet<Block>,
+    /// The block before it.
+    pub before: Block,
+    /// The block that leaves it.
+    pub last: Block,
+    /// The block behind it.
+    pub behind: Block,
+}
+
+/// The loops of a function.
+pub fn loops(function: &Function) -> Vec<Loop> {
+    let dominators = Dominators::new(function);
+    let predecessors = function.predecessors();
+    let mut found: Vec<Loop> = Vec::new();
+    for header in dominators.order() {
+        let comes_back = |from: &Block| dominators.is_reached(*from) && dominators.dominates(header, *from);
+        let (back, entries): (Vec<Block>, Vec<Block>) =
+            predecessors[header.0 as usize].iter().copied().partition(comes_back);
+        let [before] = entries[..] else { continue };
+        if back.is_empty() || function.resumed.contains(&header) {
+            continue;
+        }
+        let mut blocks = FxHashSet::from_iter([header]);
+        let mut open = back;
+        while let Some(block) = open.pop() {
+            if blocks.insert(block) {
+                open.extend(&predecessors[block.0 as usize]);
+            }
+        }
+        let leaves = blocks.iter().flat_map(|block| {
+            let targets = function.block(*block).end.targets();
+            targets.map(move |target| (*block, target.block))
+        });
+        let leaves: Vec<(Block, Block)> =
+            leaves.filter(|(_, to)| !blocks.contains(to) && !is_fault(function, *to)).collect();
+        if let [(last, behind)] = leaves[..] {
+            found.push(Loop { header, blocks, before, last, behind });
+        }
+    }
+    let is_innermost =
+        |own: &Loop| found.iter().filter(|other| own.blocks.contains(&other.header)).count() == 1;
+    let innermost: Vec<bool> = found.iter().map(is_innermost).collect();
+    found.into_iter().zip(innermost).filter(|(_, is_innermost)| *is_innermost).map(|(own, _)| own).collect()
+}
+
+/// Whether a block does nothing but fault.
+pub fn is_fault(function: &Function, block: Block) -> bool {
+    function.block(block).end == End::Fault && function.block(block).instructions.is_empty()
+}
+
+impl Loop {
+    /// Its blocks, each behind those that dominate it.
+    pub fn order(&self, function: &Function) -> Vec<Block> {
+        Dominators::new(function).order().filter(|block| self.blocks.contains(block)).collect()
+    }
+
+    /// The values that it defines.
+    pub fn defined(&self, function: &Function) -> FxHashSet<Value> {
+        let mut defined: FxHashSet<Value> = FxHashSet::default();
+        for block in &self.blocks {
+            let data = function.block(*block);
+            defined.extend(&data.parameters);
+            data.instructions.iter().for_each(|n| defined.extend(&function.instruction(*n).results));
+        }
+        defined
+    }
+
+    /// The values that it defines and others use.
+    pub fn outputs(&self, function: &Function) -> Vec<Value> {
+        let defined = self.defined(function);
+        let mut outputs = Vec::new();
+        let mut seen = FxHashSet::default();
+        let mut note = |value: Value| {
+            if defined.contains(&value) && seen.insert(value) {
+                outputs.push(value);
+            }
+        };
+        for block in function.block_numbers() {
+            let data = function.block(block);
+            if self.blocks.contains(&block) {
+                let leaving = data.end.targets().filter(|target| target.block == self.behind);
+                leaving.for_each(|target| target.arguments.iter().for_each(|value| note(*value)));
+                continue;
+            }
+            data.instructions
+                .iter()
+                .for_each(|n| function.instruction(*n).operands.iter().for_each(|value| note(*value)));
+            data.end.targets().for_each(|target| target.arguments.iter().for_each(|value| note(*value)));
+            if let End::Branch { condition, .. } = data.end {
+                note(condition);
+            }
+        }
+        outputs
+    }
+
+    /// Has it leave to a block of its own, whose parameters are its outputs from then on, so that another loop can go there, too.
+    pub fn leave_by(&self, function: &mut Function, outputs: &[Value]) -> Block {
+        let join = function.add_block();
+        let merged: Vec<Value> =
+            outputs.iter().map(|value| function.add_parameter(join, function.ty(*value))).collect();
+        let arguments = function.block(self.last).end.targets().find(|target| target.block == self.behind);
+        let arguments = arguments.map(|target| target.arguments.clone()).unwrap_or_default();
+        self.replace_behind(function, outputs, &merged);
+        let renamed: FxHashMap<Value, Value> = outputs.iter().copied().zip(merged).collect();
+        let behind = arguments.iter().map(|value| renamed.get(value).copied().unwrap_or(*value)).collect();
+        function.block_mut(join).end = End::Jump(Target { block: self.behind, arguments: behind });
+        for target in function.block_mut(self.last).end.targets_mut() {
+            if target.block == self.behind {
+                *target = Target { block: join, arguments: outputs.to_vec() };
+            }
+        }
+        join
+    }
+
+    /// A block that is gone through before it, and what the header's parameters are there.
+    pub fn enter_by(&self, function: &mut Function) -> (Block, Vec<Value>) {
+        let entry = function.add_block();
+        let header = function.block(self.header).parameters.clone();
+        let given = header.iter().map(|value| function.add_parameter(entry, function.ty(*value))).collect();
+        for target in function.block_mut(self.before).end.targets_mut() {
+            if target.block == self.header {
+                target.block = entry;
+            }
+        }
+        (entry, given)
+    }
+
+    /// Has what is behind it use other values than its own.
+    fn replace_behind(&self, function: &mut Function, old: &[Value], new: &[Value]) {
+        let renamed: FxHashMap<Value, Value> = old.iter().copied().zip(new.iter().copied()).collect();
+        let put = |value: &mut Value| {
+            if let Some(other) = renamed.get(value) {
+                *value = *other;
+            }
+        };
+        for block in function.block_numbers().filter(|block| !self.blocks.contains(block)) {
+            let instructions = function.block(block).instructions.clone();
+            instructions
+                .iter()
+                .for_each(|n| function.instructions[n.0 as usize].operands.iter_mut().for_each(put));
+            let end = &mut function.block_mut(block).end;
+            if let End::Branch { condition, .. } = end {
+                put(condition);
+            }
+            end.targets_mut().for_each(|target| target.arguments.iter_mut().for_each(put));
+        }
+    }
+}
