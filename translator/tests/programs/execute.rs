@@ -12,7 +12,7 @@ use gencl_translator::lower::lower;
 use gencl_translator::message::{Memory as MessageMemory, Message};
 use gencl_translator::middle::function::{Block, Function};
 use gencl_translator::middle::interpret::{Environment, Lanes, Outcome, run};
-use gencl_translator::middle::op::{Input, Op, Registers, Space};
+use gencl_translator::middle::op::{Input, LOCAL_OFFSET, Op, Registers, Space};
 use gencl_translator::plan::{Plan, Step};
 use gencl_translator::written::Doubts;
 
@@ -64,6 +64,24 @@ impl State {
         all.get_mut(first..first.checked_add(count)?)
     }
 
+    /// Performs an atomic operation on a value; what it answers.
+    fn atomic(
+        &mut self,
+        operation: AtomicOperation,
+        space: Space,
+        address: u64,
+        size: usize,
+        sources: &[u64],
+    ) -> Option<u64> {
+        let own = self.bytes(space, address, size).filter(|_| address.is_multiple_of(size as u64))?;
+        let old = number(own);
+        let source = |n: usize| sources.get(n).copied().unwrap_or(0);
+        if let Some(new) = operation.apply(old, source(0), source(1), size) {
+            own.copy_from_slice(&new.to_le_bytes()[..size]);
+        }
+        Some(operation.returned(old, size))
+    }
+
     /// The first difference of what two executions have left. Of NaNs bits may differ.
     pub fn difference(&self, other: &State, program: &Program) -> Option<String> {
         let memories = [
@@ -88,12 +106,7 @@ impl State {
                 let size = ty.scalar.bits() as usize / 8;
                 for lane in 0..usize::from(ty.lanes) {
                     let first = usize::from(*place) + lane * size;
-                    let [a, b] = [a, b].map(|file| {
-                        file[first..first + size]
-                            .iter()
-                            .rev()
-                            .fold(0_u64, |all, byte| all << 8 | u64::from(*byte))
-                    });
+                    let [a, b] = [a, b].map(|file| number(&file[first..first + size]));
                     let nan = |bits: u64| match (ty.scalar.is_float(), size) {
                         (false, _) => false,
                         (_, 2) => bits & 0x7fff > 0x7c00,
@@ -157,8 +170,16 @@ impl Environment for Thread<'_> {
         Some(())
     }
 
-    fn atomic(&mut self, _: AtomicOperation, _: Space, _: u64, _: usize, _: &[u128]) -> Option<u128> {
-        None
+    fn atomic(
+        &mut self,
+        operation: AtomicOperation,
+        space: Space,
+        address: u64,
+        bytes: usize,
+        sources: &[u128],
+    ) -> Option<u128> {
+        let sources: Vec<u64> = sources.iter().map(|source| *source as u64).collect();
+        self.state.atomic(operation, space, address, bytes, &sources).map(u128::from)
     }
 
     fn perform(&mut self, op: &Op, _: &[Lanes], _: &Registers, _: u32) -> Option<Vec<Vec<u8>>> {
@@ -349,34 +370,61 @@ unsafe extern "C" fn send(frame: *mut Frame, thread: u32, instruction: u32, mask
 /// Performs a message for the lanes of a mask; `None`: a fault.
 fn performed(owner: &mut Owner, file: usize, instruction: u32, mask: u32) -> Option<()> {
     let Owner { state, messages, .. } = owner;
-    let Message::Lanes(message) = &messages[instruction as usize] else { unreachable!("all are these") };
-    let space = match message.memory {
+    let (lanes, atomic) = match &messages[instruction as usize] {
+        Message::Lanes(lanes) => (lanes, None),
+        Message::Atomic(atomic) => (&atomic.lanes, Some(atomic)),
+        Message::Block(block) => {
+            let address = number(&state.files[file][..8]);
+            let place = block.data..block.data + block.bytes;
+            if block.write {
+                let bytes = state.files[file][place].to_vec();
+                state.bytes(Space::Global, address, block.bytes)?.copy_from_slice(&bytes);
+            } else {
+                let bytes = state.bytes(Space::Global, address, block.bytes)?.to_vec();
+                state.files[file][place].copy_from_slice(&bytes);
+            }
+            return Some(());
+        }
+        other => unreachable!("{other:?} is in no program"),
+    };
+    let space = match lanes.memory {
         MessageMemory::Global => Space::Global,
         MessageMemory::Local => Space::Local,
         MessageMemory::Flat => Space::Flat,
     };
-    let size = message.memory.address_size();
     for lane in (0..32).filter(|lane| mask >> lane & 1 != 0) {
-        let first = message.addresses + lane * size;
-        let address = state.files[file][first..first + size]
-            .iter()
-            .rev()
-            .fold(0, |all, byte| all << 8 | u64::from(*byte));
-        let address = if space == Space::Local { address & 0x0fff_ffff } else { address };
-        if !address.is_multiple_of(message.alignment as u64) {
+        let in_file = |state: &State, first: usize, size: usize| {
+            number(&state.files[file][first + lane * size..first + (lane + 1) * size])
+        };
+        let address = in_file(state, lanes.addresses, lanes.memory.address_size());
+        let address = if space == Space::Local { address & LOCAL_OFFSET } else { address };
+        if !address.is_multiple_of(lanes.alignment as u64) {
             return None;
         }
-        for (offset, at) in &message.components {
-            let at = at + lane * message.slot;
-            let address = address + *offset as u64;
-            if message.write {
-                let bytes = state.files[file][at..at + message.size].to_vec();
-                state.bytes(space, address, message.size)?.copy_from_slice(&bytes);
+        if let Some(atomic) = atomic {
+            let sources: Vec<u64> = atomic.sources.iter().map(|at| in_file(state, *at, lanes.slot)).collect();
+            let answer = state.atomic(atomic.operation, space, address, lanes.size, &sources)?;
+            for (_, at) in &lanes.components {
+                let at = at + lane * lanes.slot;
+                state.files[file][at..at + lanes.size].copy_from_slice(&answer.to_le_bytes()[..lanes.size]);
+            }
+            continue;
+        }
+        for (offset, at) in &lanes.components {
+            let (at, address) = (at + lane * lanes.slot, address + *offset as u64);
+            if lanes.write {
+                let bytes = state.files[file][at..at + lanes.size].to_vec();
+                state.bytes(space, address, lanes.size)?.copy_from_slice(&bytes);
             } else {
-                let bytes = state.bytes(space, address, message.size)?.to_vec();
-                state.files[file][at..at + message.size].copy_from_slice(&bytes);
+                let bytes = state.bytes(space, address, lanes.size)?.to_vec();
+                state.files[file][at..at + lanes.size].copy_from_slice(&bytes);
             }
         }
     }
     Some(())
+}
+
+/// Bytes as a number.
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |all, byte| all << 8 | u64::from(*byte))
 }

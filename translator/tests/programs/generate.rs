@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use gencl_testing::Random;
 use gencl_translator::message::{Lanes, Memory, Message};
 use gencl_translator::middle::function::{Block, Constant, End, Function, Target, Value};
-use gencl_translator::middle::op::{FloatRelation, Input, Op, Relation};
+use gencl_translator::middle::op::{FloatRelation, Input, Op, Relation, Space};
 use gencl_translator::middle::types::{Scalar, Type};
 
 /// Bytes of a thread's register file that the program does not write: where messages have their payload.
@@ -373,23 +373,16 @@ impl Generator {
         value
     }
 
-    /// The message of an access that comes next.
-    pub fn message(&mut self, memory: Memory, write: bool, size: usize, alignment: usize, offsets: &[u16]) {
-        let slot = size.max(4);
-        let first = 32 * memory.address_size();
-        let components = offsets
-            .iter()
-            .enumerate()
-            .map(|(n, offset)| (usize::from(*offset), first + n * 32 * slot))
-            .collect();
-        self.messages.push(Message::Lanes(Lanes {
-            memory,
-            write,
-            size,
-            slot,
-            alignment,
-            components,
-            addresses: 0,
-        }));
+    /// The registers of lanes that access memory.
+    pub fn registers(space: Space, write: bool, size: usize, alignment: usize, offsets: &[u16]) -> Lanes {
+        let memory = match space {
+            Space::Local => Memory::Local,
+            Space::Flat => Memory::Flat,
+            Space::Global | Space::Scratch => Memory::Global,
+        };
+        let (slot, first) = (size.max(4), 32 * memory.address_size());
+        let place = |(n, offset): (usize, &u16)| (usize::from(*offset), first + n * 32 * slot);
+        let components = offsets.iter().enumerate().map(place).collect();
+        Lanes { memory, write, size, slot, alignment, components, addresses: 0 }
     }
 }

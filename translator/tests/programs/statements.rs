@@ -1,6 +1,7 @@
 //! What random programs are made of.
 
-use gencl_translator::message::Memory;
+use gencl_eu::message::AtomicOperation;
+use gencl_translator::message::{Address, Atomic, Block as DataBlock, Message};
 use gencl_translator::middle::function::{End, Target, Value};
 use gencl_translator::middle::op::{
     Access, Addressing, Binary, Convert, FloatRelation, Op, Relation, Space, Unary,
@@ -389,8 +390,57 @@ impl Generator {
             0 => self.int(Type::mask(lanes), 1),
             _ => self.some(Type::mask(lanes)),
         };
+        match self.random.below(12) {
+            0..2 => return self.atomic(space, lanes, mask),
+            2 => return self.data_block(mask),
+            _ => {}
+        }
         let addresses = self.addresses(space, size * count, lanes, mask);
         self.access(space, size as usize, count as u16, mask, addresses)
+    }
+
+    /// Bytes at one address.
+    fn data_block(&mut self, mask: Value) -> Option<Value> {
+        let ty = Type::int(32, self.random.pick(&[4, 8, 16]));
+        let bytes = ty.bits() as usize / 8;
+        let (offset, wide) = (self.some(Type::int(32, 1)), Type::int(64, 1));
+        let inside = self.int(Type::int(32, 1), (BUFFER_SIZE as u64 / 2 - 1) & !15);
+        let offset = self.binary("and", offset, inside);
+        let offset = self.convert("zext", offset, Scalar::Int(64));
+        let begin = self.random.pick(&BUFFERS);
+        let begin = self.int(wide, begin);
+        let address = self.binary("add", begin, offset);
+        let write = self.random.one_in(2);
+        let alignment = self.random.pick(&[4, 16]);
+        let (at, data) = (Address::Wide(0), 16);
+        self.messages.push(Message::Block(DataBlock { write, bytes, alignment, address: at, data }));
+        if write {
+            let value = self.some(ty);
+            self.effect(Op::StoreBlock(Space::Global, alignment as u8), &[mask, address, value], &[]);
+            return None;
+        }
+        self.effect(Op::LoadBlock(Space::Global, alignment as u8), &[mask, address], &[ty]).pop()
+    }
+
+    /// An atomic operation, of which the answers may be asked for.
+    fn atomic(&mut self, space: Space, lanes: usize, mask: Value) -> Option<Value> {
+        let size = self.random.pick(&[4_usize, 4, 8]);
+        let code = 1 + self.random.below(15_u32);
+        let operation = AtomicOperation::integer(code).unwrap_or(AtomicOperation::Add);
+        let addresses = self.addresses(space, size as u64, lanes, mask);
+        let ty = Type::int(size as u32 * 8, lanes);
+        let data: Vec<Value> = (0..operation.sources()).map(|_| self.some(ty)).collect();
+        let answers = self.random.one_in(2);
+        let mut lanes = Generator::registers(space, false, size, size, &[0, 0, 0]);
+        let sources = lanes.components[1..][..data.len()].iter().map(|(_, at)| *at).collect();
+        lanes.components.truncate(usize::from(answers));
+        self.messages.push(Message::Atomic(Atomic { lanes, operation, sources }));
+        let operands: Vec<Value> = [mask, addresses].into_iter().chain(data).collect();
+        let results = &[ty][..usize::from(answers)];
+        let found = self.effect(Op::Atomic(operation, space, size as u8), &operands, results);
+        let answer = *found.first()?;
+        let other = self.some(ty);
+        Some(self.select(mask, answer, other))
     }
 
     /// An access at addresses.
@@ -417,14 +467,10 @@ impl Generator {
     ) -> Option<Value> {
         let components: Vec<u16> = (0..count).map(|n| n * size as u16).collect();
         let alignment = self.random.pick(&[1, size]);
-        let memory = match space {
-            Space::Local => Memory::Local,
-            Space::Flat => Memory::Flat,
-            _ => Memory::Global,
-        };
         let ty = Type::int(size as u32 * 8, self.ty(mask).lanes.into());
         let data: Vec<Value> = if write { (0..count).map(|_| self.some(ty)).collect() } else { Vec::new() };
-        self.message(memory, write, size, alignment, &components);
+        let registers = Generator::registers(space, write, size, alignment, &components);
+        self.messages.push(Message::Lanes(registers));
         let access = Box::new(Access {
             space,
             size: size as u8,
