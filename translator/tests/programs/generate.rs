@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use gencl_testing::Random;
 use gencl_translator::message::{Lanes, Memory, Message};
 use gencl_translator::middle::function::{Block, Constant, End, Function, Target, Value};
-use gencl_translator::middle::op::{FloatRelation, Input, Op, Relation, Space};
+use gencl_translator::middle::op::{Binary, Convert, FloatRelation, Input, Op, Relation, Space, Unary};
 use gencl_translator::middle::types::{Scalar, Type};
 
 /// Bytes of a thread's register file that the program does not write: where messages have their payload.
@@ -164,18 +164,18 @@ impl Generator {
     }
 
     pub fn binary(&mut self, name: &str, a: Value, b: Value) -> Value {
-        let binary = gencl_translator::middle::op::Binary::named(name).expect("an operation");
+        let binary = Binary::named(name).expect("an operation");
         self.pure(Op::Binary(binary), &[a, b], self.ty(a))
     }
 
     pub fn unary(&mut self, name: &str, a: Value) -> Value {
-        let unary = gencl_translator::middle::op::Unary::named(name).expect("an operation");
+        let unary = Unary::named(name).expect("an operation");
         self.pure(Op::Unary(unary), &[a], self.ty(a))
     }
 
     /// A conversion; none if the type is the same.
     pub fn convert(&mut self, name: &str, a: Value, scalar: Scalar) -> Value {
-        let convert = gencl_translator::middle::op::Convert::named(name).expect("an operation");
+        let convert = Convert::named(name).expect("an operation");
         let ty = self.ty(a).of(scalar);
         if ty == self.ty(a) { a } else { self.pure(Op::Convert(convert), &[a], ty) }
     }
@@ -216,7 +216,10 @@ impl Generator {
         if !self.inexact.contains(&value) {
             return value;
         }
-        let mask = self.pure(Op::FCmp(FloatRelation::Uno), &[value, value], ty.as_mask());
+        let mask = match ty.scalar {
+            Scalar::Half => self.is_half_nan(value),
+            _ => self.pure(Op::FCmp(FloatRelation::Uno), &[value, value], ty.as_mask()),
+        };
         let nan = match ty.scalar {
             Scalar::Half => 0x7e00,
             Scalar::Float => 0x7fc0_0000,
@@ -228,14 +231,22 @@ impl Generator {
         value
     }
 
+    /// Whether half floats are NaNs, by their bits: not all hosts compare them.
+    fn is_half_nan(&mut self, value: Value) -> Value {
+        let ints = self.ty(value).as_int();
+        let bits = self.pure(Op::Convert(Convert::Bitcast), &[value], ints);
+        let [unsigned, infinite] = [0x7fff, 0x7c00].map(|bits| self.int(ints, bits));
+        let unsigned = self.binary("and", bits, unsigned);
+        self.compare(Relation::Ugt, unsigned, infinite)
+    }
+
     /// Bits of another type.
     pub fn bitcast(&mut self, value: Value, ty: Type) -> Value {
         if self.ty(value) == ty {
             return value;
         }
         let value = self.exact(value);
-        let convert = gencl_translator::middle::op::Convert::Bitcast;
-        self.pure(Op::Convert(convert), &[value], ty)
+        self.pure(Op::Convert(Convert::Bitcast), &[value], ty)
     }
 
     /// A mask, an integer or a float of so many lanes.
