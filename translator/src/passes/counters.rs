@@ -22,43 +22,46 @@ pub fn place(lifted: &mut Lifted) {
         for parameter in &function.block(block).parameters {
             rebuild.add_parameter(block, *parameter);
         }
-        let (mut executions, mut lanes) = (None, FxHashMap::default());
+        let (mut is_counted, mut lanes) = (false, FxHashMap::default());
+        let executions = lifted.counters;
         for instruction in &function.block(block).instructions {
             let data = function.instruction(*instruction);
             if data.op != Op::Executed {
                 rebuild.copy(*instruction, &none);
                 continue;
             }
+            if !is_counted {
+                (is_counted, lifted.counters) = (true, executions + 1);
+            }
             let mask = rebuild.value(data.operands[0]);
-            let builder = &mut rebuild.builder;
-            builder.origin = data.origin;
-            let counters = &mut lifted.counters;
-            let executions = *executions.get_or_insert_with(|| {
-                let one = builder.int(Type::int(64, 1), 1);
-                count(builder, counters, one)
-            });
-            let (lanes, factor) = match constant_lanes(builder, mask) {
+            let (lanes, factor) = match constant_lanes(&rebuild.builder, mask) {
                 Some(constant) => (executions, constant),
                 None => {
+                    let counters = &mut lifted.counters;
                     let own = lanes.entry(mask).or_insert_with(|| {
-                        let enabled = enabled(builder, mask);
-                        count(builder, counters, enabled)
+                        *counters += 1;
+                        *counters - 1
                     });
                     (*own, 1)
                 }
             };
             lifted.counted.push(Counted { instruction: data.origin, executions, lanes, factor });
         }
+        // At the end, as counters between accesses would keep passes from looking at these together.
+        let builder = &mut rebuild.builder;
+        if is_counted {
+            let one = builder.int(Type::int(64, 1), 1);
+            builder.effect(Op::Count(executions), &[one], &[]);
+        }
+        let mut lanes: Vec<(Value, u32)> = lanes.into_iter().collect();
+        lanes.sort_unstable_by_key(|(_, counter)| *counter);
+        for (mask, counter) in lanes {
+            let enabled = enabled(builder, mask);
+            builder.effect(Op::Count(counter), &[enabled], &[]);
+        }
         rebuild.end(block, &none);
     }
     lifted.function = rebuild.finish(&none);
-}
-
-/// Adds to a new counter.
-fn count(builder: &mut Builder, counters: &mut u32, number: Value) -> u32 {
-    builder.effect(Op::Count(*counters), &[number], &[]);
-    *counters += 1;
-    *counters - 1
 }
 
 /// The lanes of a mask, if they are always the same.
