@@ -150,6 +150,10 @@ impl Strides {
             Op::Splat => Stride::UNIFORM,
             Op::Input(_) => Stride::Varying,
             Op::Binary(Binary::Add | Binary::AddNuw) => of(stride(0).wrapping_add(stride(1))),
+            // -1 - x
+            Op::Binary(Binary::Xor) if constant(1) == Some(((1_u128 << ty.scalar.bits()) - 1) as i64) => {
+                of(stride(0).wrapping_neg())
+            }
             Op::Binary(Binary::Sub) => of(stride(0).wrapping_sub(stride(1))),
             Op::Binary(Binary::Mul) if constant(1).is_some() => {
                 of(stride(0).wrapping_mul(constant(1).unwrap_or(0)))
