@@ -2,6 +2,7 @@
 //!
 //! `GENCL_AGREE_PROGRAMS` programs instead of a few, from the seed `GENCL_AGREE_SEED` on, for all hosts or for `GENCL_AGREE_HOST`.
 
+mod accesses;
 mod execute;
 mod generate;
 mod shrink;
