@@ -27,7 +27,7 @@ pub struct Program {
     /// The message of each access, by its origin.
     pub messages: Vec<Message>,
     pub results: Results,
-    /// It converts half floats, for which hosts without such instructions have no code.
+    /// It has half floats, for which hosts that do not convert them have no code.
     pub converts_halves: bool,
 }
 
@@ -258,7 +258,9 @@ impl Generator {
             11 => Scalar::Int(8),
             12..16 => Scalar::Float,
             16 => Scalar::Double,
-            17 => Scalar::Half,
+            // LLVM makes comparisons of half floats of those of their bits.
+            17 if self.converts_halves => Scalar::Half,
+            17 => Scalar::Int(32),
             _ => Scalar::Mask,
         }
     }
