@@ -10,11 +10,8 @@ use crate::cache::Cache;
 use crate::server::{Failure, Purpose, Server};
 use crate::{Unavailable, locate, report_unavailable, server, start};
 
-/// Time limit of a build in seconds unless `GENCL_BUILD_TIMEOUT` sets one.
-const DEFAULT_TIMEOUT: f64 = 300.0;
-
-/// Upper bound of that variable: a day.
-const LONGEST_TIMEOUT: f64 = 24.0 * 60.0 * 60.0;
+/// Time limit of a build unless `GENCL_BUILD_TIMEOUT` sets one.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Idle servers.
 struct Pool {
@@ -140,23 +137,12 @@ fn give(server: Server) {
 }
 
 pub(super) fn timeout() -> Duration {
-    limit(report::number(&variables::BUILD_TIMEOUT, DEFAULT_TIMEOUT))
-}
-
-/// The limit for a number of seconds, which is positive.
-fn limit(seconds: f64) -> Duration {
-    Duration::from_secs_f64(seconds.min(LONGEST_TIMEOUT))
+    report::seconds(&variables::BUILD_TIMEOUT, DEFAULT_TIMEOUT)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn limits() {
-        assert_eq!(limit(7.0), Duration::from_secs(7));
-        assert_eq!(limit(f64::MAX), Duration::from_secs(86400));
-    }
 
     #[test]
     fn nobody_waits_for_what_the_parent_starts() {
