@@ -236,10 +236,13 @@ impl Lowering<'_> {
         while parts.len() > 1 {
             let mut joined = Vec::with_capacity(parts.len().div_ceil(2));
             for pair in parts.chunks(2) {
-                // Behind an odd one there is anything, as both operands have one type.
-                let nothing = LlvmValue::poison(pair[0].ty);
-                let order: Vec<u32> = (0..2 * pair[0].ty.lanes).collect();
-                joined.push(self.f.shuffle(&pair[0], Some(pair.get(1).unwrap_or(&nothing)), &order));
+                joined.push(match pair {
+                    [a, b] => {
+                        let order: Vec<u32> = (0..2 * a.ty.lanes).collect();
+                        self.f.shuffle(a, Some(b), &order)
+                    }
+                    _ => pair[0].clone(),
+                });
             }
             parts = joined;
         }
