@@ -50,6 +50,10 @@ pub struct RunArguments {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = device_name(),
         conflicts_with_all = ["device", "compare"])]
     pub on: Vec<String>,
+    /// Count executions and enabled lanes in translated code: faster, but clocks are those for which
+    /// instructions issue only, and nothing is told of waiting and of memory.
+    #[arg(long, conflicts_with = "driver")]
+    pub fast: bool,
     /// Another driver than gencl, which is run on the simulated GPU: its .icd file. There are machine code and
     /// kernels, but no lines.
     #[arg(long, value_name = "FILE")]

@@ -93,6 +93,7 @@ mod tests {
             single_thread: false,
             spins: false,
             strict: true,
+            counted: false,
         };
         let request = Request { version: VERSION + 1, device: "skl".into(), code: Vec::new(), variant };
         assert!(answered(&postcard::to_stdvec(&request).unwrap()).contains("version"));

@@ -58,7 +58,7 @@ pub struct Image {
 
 /// The state that a work-group's threads access.
 ///
-/// Translated code writes [`Frame::arrived`], [`Frame::unwritten`], the register files and [`Frame::saved`],
+/// Translated code writes [`Frame::arrived`], [`Frame::unwritten`], [`Frame::counters`], the register files and [`Frame::saved`],
 /// and memory through the windows and [`Frame::local`]. It only reads the rest.
 #[repr(C)]
 #[derive(Debug)]
@@ -100,6 +100,8 @@ pub struct Frame {
     pub cancel: *const u8,
     /// Number of threads that have sent the barrier message.
     pub arrived: u32,
+    /// [`Translation::counters`] sums, to which code for a variant with [`Variant::counted`] adds.
+    pub counters: *mut u64,
     /// Bit set of general registers that have not been written, as an argument of [`Frame::interpret`]; 0
     /// otherwise.
     pub unwritten: [u64; 2],
@@ -166,6 +168,8 @@ pub struct Variant {
     pub spins: bool,
     /// Strict mode: refuse what the hardware leaves undefined.
     pub strict: bool,
+    /// Executions and enabled lanes of each instruction are counted.
+    pub counted: bool,
 }
 
 /// A request to translate a kernel.
@@ -194,6 +198,23 @@ pub struct Translation {
     pub yields: bool,
     /// Instructions that always go through [`Frame::interpret`], ascending.
     pub interpreted: Vec<Interpreted>,
+    /// Number of sums in [`Frame::counters`].
+    pub counters: u32,
+    /// What they count; an instruction may be there several times.
+    pub counted: Vec<Counted>,
+}
+
+/// The sums of [`Frame::counters`] that count an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    /// Its index in the kernel.
+    pub instruction: u32,
+    /// The sum of its executions.
+    pub executions: u32,
+    /// The sum that, multiplied with `factor`, is the sum of its enabled lanes.
+    pub lanes: u32,
+    /// See `lanes`.
+    pub factor: u32,
 }
 
 /// An instruction that is left to the interpreter.

@@ -160,6 +160,7 @@ impl Joined {
         if self.report.kernels.is_empty() {
             self.report.device = std::mem::take(&mut report.device);
             self.report.program = std::mem::take(&mut report.program);
+            self.report.fast = report.fast;
         }
         let mut numbers = Vec::new();
         for kernel in report.kernels {

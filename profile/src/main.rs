@@ -59,8 +59,8 @@ fn run(arguments: Arguments) -> Result<u8, String> {
     if let Some(Show::Show { file, output }) = arguments.command {
         return show(&Report::read(&file)?, &[], &output, io::stdout());
     }
-    let RunArguments { device, on, driver, program } = &arguments.run;
-    let run = Run { command: program, device: device.as_deref(), driver: driver.as_deref() };
+    let RunArguments { device, on, fast, driver, program } = &arguments.run;
+    let run = Run { command: program, device: device.as_deref(), fast: *fast, driver: driver.as_deref() };
     if on.is_empty() {
         let (status, collected) = run.profile()?;
         // Standard output is the program's.

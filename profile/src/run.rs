@@ -19,6 +19,8 @@ pub struct Run<'a> {
     pub command: &'a [OsString],
     /// The simulated device; `None` for that of the environment.
     pub device: Option<&'a str>,
+    /// Translated code counts executions and lanes.
+    pub fast: bool,
     /// Another driver than gencl, by its `.icd` file.
     pub driver: Option<&'a Path>,
 }
@@ -64,6 +66,9 @@ impl Run<'_> {
         }
         debug.push("profile=");
         debug.push(folder);
+        if self.fast {
+            debug.push(",fast-profile");
+        }
         debug
     }
 

@@ -55,7 +55,11 @@ pub fn percent(part: f64) -> String {
 /// The table of kernels, and the hottest lines with the reasons for their time.
 pub fn summary(analysis: &Analysis<'_>) -> String {
     let report = analysis.report;
-    let mut text = format!("{} on {}: clocks of the cycle model\n\n", report.program, report.device);
+    let clocks = match report.fast {
+        false => "clocks of the cycle model",
+        true => "clocks for which instructions issue (--fast)",
+    };
+    let mut text = format!("{} on {}: {clocks}\n\n", report.program, report.device);
     text.push_str(&kernels(analysis));
     for reason in without_lines(&report.kernels) {
         let _ = writeln!(text, "{reason}");

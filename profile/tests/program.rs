@@ -129,6 +129,31 @@ fn profiles_are_reproducible() -> Outcome {
     Ok(())
 }
 
+/// Translated code counts what the interpreter does.
+fn fast_counts_are_the_same() -> Outcome {
+    let program = Program::new()?;
+    for line in [NAIVE, "blocked.cl 64 4 8", "vectors.cl 32 2 8"] {
+        let [all, fast] = [&["--device", "skl"][..], &["--device", "skl", "--fast"]];
+        let output = program.profile(fast, "fast", line)?;
+        assert!(String::from_utf8_lossy(&output.stderr).contains("(--fast)"));
+        program.profile(all, "all", line)?;
+        let [all, fast] = ["all", "fast"].map(|name| Report::read(&program.path(name).join("profile.json")));
+        let [all, fast] = [all?, fast?];
+        assert!(fast.fast && !all.fast && fast.kernels[0].refused.is_none());
+        assert_eq!(fast.kernels.len(), all.kernels.len());
+        for (fast, all) in fast.kernels.iter().zip(&all.kernels) {
+            assert_eq!((fast.groups, fast.threads), (all.groups, all.threads));
+            for (fast, all) in fast.instructions.iter().zip(&all.instructions) {
+                let counts =
+                    |own: &Instruction| (own.counter.executions, own.counter.lanes, own.counter.issue);
+                assert_eq!((&fast.text, counts(fast)), (&all.text, counts(all)));
+                assert_eq!(fast.frames, all.frames);
+            }
+        }
+    }
+    Ok(())
+}
+
 /// `--compare` and `--check` tell which line makes a kernel slower.
 fn a_slower_program_fails_the_check() -> Outcome {
     let program = Program::new()?;
@@ -250,9 +275,10 @@ fn several_devices() -> Outcome {
 }
 
 fn main() {
-    let tests: [(&str, Test); 5] = [
+    let tests: [(&str, Test); 6] = [
         ("the_hottest_line_is_named", the_hottest_line_is_named),
         ("profiles_are_reproducible", profiles_are_reproducible),
+        ("fast_counts_are_the_same", fast_counts_are_the_same),
         ("a_slower_program_fails_the_check", a_slower_program_fails_the_check),
         ("several_devices", several_devices),
         ("machine_code_for_kcachegrind", machine_code_for_kcachegrind),

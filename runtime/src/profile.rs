@@ -19,6 +19,12 @@ fn folder() -> Option<PathBuf> {
     debug.value(debug::PROFILE).map(|folder| PathBuf::from(folder).join(std::process::id().to_string()))
 }
 
+/// Whether a profile has what translated code counts.
+pub fn is_fast() -> bool {
+    let (debug, _) = Debug::from_environment();
+    debug.is_set(debug::FAST_PROFILE)
+}
+
 /// A file of this process, in a folder that exists. `None` when no profile is asked for, or the folder cannot
 /// be made, which is reported.
 pub fn file(name: &str) -> Option<PathBuf> {

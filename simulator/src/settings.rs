@@ -19,6 +19,9 @@ pub struct Settings {
     /// Collects statistics of each instruction of each kernel, which makes execution several times slower.
     /// Kernels are then interpreted.
     pub statistics: Option<Arc<Collector>>,
+    /// The statistics are those that translated code counts, which are executions and enabled lanes, and
+    /// what follows from them.
+    pub fast_statistics: bool,
     /// Buffers can be exported to other processes. If not, large buffers are in huge pages.
     pub shared: bool,
     /// How kernels are executed.
@@ -36,6 +39,7 @@ impl Default for Settings {
             strict: true,
             workers,
             statistics: None,
+            fast_statistics: false,
             shared: true,
             engine: EngineChoice::Auto,
             translations: None,

@@ -8,6 +8,8 @@ pub mod access;
 mod atomics;
 mod bitselect;
 mod components;
+#[cfg(all(test, target_arch = "x86_64"))]
+mod faults;
 pub mod flow;
 pub mod host;
 pub mod ir;
@@ -119,6 +121,9 @@ pub fn to_ir(request: &Request, choices: &Choices) -> Result<Written, Refused> {
         plan.doubts = Doubts::new(plan.ops, &flow, grf_mask(0, bytes));
     }
     let mut lifted = lift::lift(&plan, &flow, choices.rounds);
+    if variant.counted {
+        passes::counters::place(&mut lifted);
+    }
     lifted.function = passes::all(&lifted.function);
     Ok(lower::lower(&plan, lifted))
 }

@@ -99,6 +99,7 @@ fn request(body: &[Instruction], ids: Pattern) -> Request {
         single_thread: false,
         spins: false,
         strict: true,
+        counted: false,
     };
     Request { version: VERSION, device: "skl".into(), code, variant }
 }

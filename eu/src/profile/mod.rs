@@ -207,6 +207,32 @@ impl Profile {
         self.first_threads.merge(other.first_threads);
     }
 
+    /// What follows from executions and lanes alone: the clocks for which instructions issue, none of those
+    /// that threads wait, and nothing of memory.
+    #[must_use]
+    pub fn of_counts(&self, kernel: &Kernel) -> Profile {
+        let mut profile = Profile::new(kernel.ops().len());
+        (profile.groups, profile.threads) = (self.groups, self.threads);
+        for (index, (own, op)) in self.counters.iter().zip(kernel.ops()).enumerate() {
+            let cost = Dependencies::of(kernel.generation(), op).cost;
+            let issue = own.executions * u64::from(cost.issue);
+            let (executions, lanes) = (own.executions, own.lanes);
+            profile.counters[index] = InstructionCounter { executions, lanes, issue, ..Default::default() };
+            profile.add_pipe(cost.pipe, issue);
+            profile.latency += issue;
+        }
+        profile
+    }
+
+    fn add_pipe(&mut self, pipe: Option<Pipe>, clocks: u64) {
+        match pipe {
+            Some(Pipe::Either) => self.either_pipe += clocks,
+            Some(Pipe::First) => self.first_pipe += clocks,
+            Some(Pipe::Second) => self.second_pipe += clocks,
+            None => {}
+        }
+    }
+
     /// Sums of each count over all instructions.
     pub fn total(&self) -> InstructionCounter {
         let mut total = InstructionCounter::default();
@@ -344,12 +370,7 @@ impl Probe for Recorder {
             self.profile.counters[producer].awaited += clocks;
             self.profile.details[index].add_wait(producer, clocks);
         }
-        match dependencies.cost.pipe {
-            Some(Pipe::Either) => self.profile.either_pipe += u64::from(dependencies.cost.issue),
-            Some(Pipe::First) => self.profile.first_pipe += u64::from(dependencies.cost.issue),
-            Some(Pipe::Second) => self.profile.second_pipe += u64::from(dependencies.cost.issue),
-            None => {}
-        }
+        self.profile.add_pipe(dependencies.cost.pipe, u64::from(dependencies.cost.issue));
     }
 
     fn barrier_opens(&mut self) {

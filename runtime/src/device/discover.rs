@@ -166,13 +166,14 @@ fn simulated_kind() -> DeviceKind {
 }
 
 /// A simulated device with the settings of the environment: `GENCL_HANG_LIMIT`, `GENCL_ENGINE`,
-/// `GENCL_DEBUG=profile`.
+/// `GENCL_DEBUG=profile` and `fast-profile`.
 fn simulated(target: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
     let mut settings = Settings { shared: false, ..Settings::default() };
     settings.hang_limit = report::seconds(&variables::HANG_LIMIT, settings.hang_limit);
     settings.engine = EngineChoice::named(&report::word(&variables::ENGINE).unwrap_or_default())?;
     settings.translations = Some(Source(Arc::new(gencl_client::Translations)));
     settings.statistics = profile::file("counts.json").map(|file| statistics::written_at_exit(&file));
+    settings.fast_statistics = profile::is_fast();
     simulate(target, kind.unwrap_or_else(simulated_kind), settings)
 }
 

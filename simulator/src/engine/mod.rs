@@ -33,6 +33,8 @@ pub struct Engine {
     kernels: KernelCache,
     resources: Arc<EngineResources>,
     statistics: Option<Arc<Collector>>,
+    /// See [`Settings::fast_statistics`].
+    fast_statistics: bool,
 }
 
 impl Engine {
@@ -48,6 +50,7 @@ impl Engine {
                 threads: settings.workers,
             }),
             statistics: settings.statistics.clone(),
+            fast_statistics: settings.fast_statistics,
         }
     }
 }
@@ -75,9 +78,9 @@ impl Executor for Engine {
         let policy = self.resources.policy.as_ref();
         let surfaces = policy.map(|policy| policy.surfaces(&cached, &launch, memory)).unwrap_or_default();
         let translation = policy.and_then(|policy| policy.choose(&cached, &launch, &surfaces, running));
-        // Only the interpreter collects statistics.
-        let (counted, translation) =
-            if self.statistics.is_some() { (translation, None) } else { (None, translation) };
+        // Only the interpreter collects all statistics.
+        let is_interpreted = self.statistics.is_some() && !self.fast_statistics;
+        let (counted, translation) = if is_interpreted { (translation, None) } else { (None, translation) };
         let work = LaunchContext {
             kernel: Arc::clone(&cached.kernel),
             launch,
@@ -142,12 +145,18 @@ impl Prepared for PreparedJob<'_> {
         let mut sum = job.sum.lock();
         let groups = std::mem::take(&mut sum.groups);
         if let Some(statistics) = &engine.statistics {
-            let profile = std::mem::take(&mut sum.profile);
-            let translation = engine.resources.policy.as_ref().map(|_| match counted {
-                Some(choice) => choice.outcome(),
-                None => Err("launches of this kind are not translated"),
+            let mut profile = std::mem::take(&mut sum.profile);
+            if engine.fast_statistics {
+                profile = profile.of_counts(kernel);
+            }
+            let translation = engine.resources.policy.as_ref().map(|_| {
+                match counted.as_ref().or(job.translation.as_ref()) {
+                    Some(choice) => choice.outcome(),
+                    None => Err("launches of this kind are not translated"),
+                }
             });
-            let counted = CountedKernel { kernel, code: &job.cached.code, translation };
+            let (code, fast) = (&job.cached.code, engine.fast_statistics);
+            let counted = CountedKernel { kernel, code, translation, fast };
             statistics.add(engine.device, launch, &counted, &profile);
         }
         Ok(groups)

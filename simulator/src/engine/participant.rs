@@ -184,6 +184,9 @@ impl Participant {
         sum.groups += std::mem::take(&mut self.own);
         if let Some(recorder) = &mut self.recorder {
             sum.profile.merge(recorder.take());
+            if let Some(host) = self.host.as_mut().filter(|_| self.translated) {
+                sum.profile.merge(host.runner.take_profile());
+            }
         }
     }
 

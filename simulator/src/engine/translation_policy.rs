@@ -36,17 +36,22 @@ pub struct TranslationPolicy {
     /// Whether launches wait for their translation (`GENCL_ENGINE=translate`).
     first: bool,
     strict: bool,
+    /// Code counts what it executes ([`Settings::fast_statistics`]).
+    counted: bool,
 }
 
 impl TranslationPolicy {
     /// The policy that the settings ask for; `None` when kernels are only interpreted. With statistics
-    /// kernels are interpreted as well; translations are then only requested, to be reported on, with
-    /// [`EngineChoice::Translate`].
+    /// kernels are interpreted as well, unless these are fast: translations are then only requested, to be
+    /// reported on, with [`EngineChoice::Translate`].
     pub fn new(device: &'static Device, settings: &Settings) -> Option<TranslationPolicy> {
         let source = settings.translations.clone()?;
-        let first = settings.engine == EngineChoice::Translate;
+        let counted = settings.fast_statistics && settings.statistics.is_some();
+        // What is interpreted meanwhile would be counted slowly.
+        let first =
+            settings.engine == EngineChoice::Translate || counted && settings.engine == EngineChoice::Auto;
         let wanted = first || settings.engine == EngineChoice::Auto && settings.statistics.is_none();
-        wanted.then_some(TranslationPolicy { device, source, first, strict: settings.strict })
+        wanted.then_some(TranslationPolicy { device, source, first, strict: settings.strict, counted })
     }
 
     /// The surfaces of a launch.
@@ -66,7 +71,7 @@ impl TranslationPolicy {
         if launch.alternate_float || launch.single_program_flow {
             return None;
         }
-        let choice = cached.translations.choose(launch, surfaces, self.strict)?;
+        let choice = cached.translations.choose(launch, surfaces, self.strict, self.counted)?;
         if self.first {
             choice.request(&*self.source.0, self.device.name, &cached.code);
             choice.wait(|| {

@@ -23,6 +23,7 @@ pub struct Collector(Mutex<Collected>);
 #[derive(Debug, Default)]
 struct Collected {
     device: String,
+    fast: bool,
     kernels: Vec<Kernel>,
     launches: Vec<report::Launch>,
     /// Number of [`report::Launch::threads`] of all launches.
@@ -52,6 +53,8 @@ pub struct CountedKernel<'a> {
     /// The instructions that its translation leaves to the interpreter, or why there is no translation;
     /// `None` when translations are not requested.
     pub translation: Option<Result<&'a [Interpreted], &'a str>>,
+    /// See [`Report::fast`].
+    pub fast: bool,
 }
 
 impl PartialEq for Collector {
@@ -98,7 +101,7 @@ fn operations(op: &Op) -> u32 {
 
 impl Kernel {
     fn new(hash: String, launch: &Launch, counted: &CountedKernel<'_>) -> Kernel {
-        let CountedKernel { kernel, code, translation } = counted;
+        let CountedKernel { kernel, code, translation, .. } = counted;
         let left = |index: usize| {
             let left = translation.and_then(Result::ok).unwrap_or_default();
             left.iter().find(|left| left.instruction as usize == index).map(|left| left.reason.clone())
@@ -198,6 +201,7 @@ impl Collector {
         let hash = hash(kernel.code);
         let mut collected = self.0.lock();
         device.name.clone_into(&mut collected.device);
+        collected.fast = kernel.fast;
         let same = |k: &Kernel| k.head.hash == hash && k.head.simd_width == launch.simd_width;
         let index = collected.kernels.iter().position(same).unwrap_or(collected.kernels.len());
         if index == collected.kernels.len() {
@@ -230,6 +234,7 @@ impl Collector {
             version: report::VERSION,
             device: collected.device.clone(),
             program: program.unwrap_or_default(),
+            fast: collected.fast,
             kernels: collected.kernels.iter().map(Kernel::report).collect(),
             launches: collected.launches.clone(),
             ..Report::default()

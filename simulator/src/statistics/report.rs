@@ -22,6 +22,9 @@ pub struct Report {
     pub device: String,
     /// The program, as the system names it.
     pub program: String,
+    /// Only executions and lanes were counted, by translated code, and clocks are those for which instructions issue.
+    #[serde(default)]
+    pub fast: bool,
     /// Kernels, in the order of their first launches.
     pub kernels: Vec<Kernel>,
     /// Launches, in the order in which they ended.

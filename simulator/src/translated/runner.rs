@@ -13,6 +13,7 @@ use gencl_eu::fault::{Fault, Reason};
 use gencl_eu::file::{CONTROL, NULL, set_dword};
 use gencl_eu::message::MessageCache;
 use gencl_eu::op::Action;
+use gencl_eu::profile::{InstructionCounter, Profile};
 use gencl_eu::thread::Thread;
 use gencl_eu::{self as eu, Kernel};
 
@@ -24,6 +25,9 @@ pub struct Runner {
     files: Vec<*mut u8>,
     saved: Vec<u8>,
     local: Vec<Line>,
+    counters: Vec<u64>,
+    /// Work-groups since the counters were taken.
+    groups: u64,
     /// Where each thread is to be resumed, as the argument of [`gencl_eu::abi::THREAD`]: 0 is its beginning,
     /// [`THREAD_ENDED`] marks one that has ended.
     resume: Vec<u32>,
@@ -67,6 +71,7 @@ impl Runner {
             saved: ptr::null_mut(),
             cancel: ptr::null(),
             arrived: 0,
+            counters: ptr::null_mut(),
             unwritten: [0; 2],
             find_window,
             interpret,
@@ -76,8 +81,8 @@ impl Runner {
         let (task, fault) = (None, None);
         let owner = Box::new(FrameOwner { frame, task, device, windows, images, threads, caches, fault });
         let (headers, masks, files) = (Vec::new(), Vec::new(), Vec::new());
-        let (saved, local, resume) = (Vec::new(), Vec::new(), Vec::new());
-        Runner { owner, headers, masks, files, saved, local, resume, control: 0 }
+        let (saved, local, counters, resume) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Runner { owner, headers, masks, files, saved, local, counters, groups: 0, resume, control: 0 }
     }
 
     /// Whether code can execute a launch: all thread slots that it would use must have scratch memory, if the
@@ -111,6 +116,9 @@ impl Runner {
         self.files.clear();
         self.files.extend(owner.threads.iter_mut().map(|thread| thread.file.as_mut_ptr()));
         self.saved.resize(slots as usize * task.code.saved as usize, 0);
+        self.counters.clear();
+        self.counters.resize(task.code.counters as usize, 0);
+        self.groups = 0;
         self.control = launch.control();
         owner.frame = Frame {
             threads: count,
@@ -126,6 +134,7 @@ impl Runner {
             images: owner.images.as_ptr(),
             files: self.files.as_ptr(),
             saved: self.saved.as_mut_ptr(),
+            counters: self.counters.as_mut_ptr(),
             cancel: running.cancel.address(),
             ..owner.frame
         };
@@ -167,6 +176,7 @@ impl Runner {
         }
         owner.frame.group = [x, y, z];
         owner.frame.arrived = 0;
+        self.groups += 1;
         match entry {
             EntryPoint::Group(entry) => {
                 let frame = ptr::from_mut(&mut *self.owner).cast::<Frame>();
@@ -183,6 +193,22 @@ impl Runner {
     pub fn statistics(&self, groups: u64) -> GroupStatistics {
         let threads = groups * u64::from(self.owner.frame.threads);
         GroupStatistics { threads, translated: threads, ..GroupStatistics::default() }
+    }
+
+    /// Returns and resets what code with [`gencl_eu::abi::Variant::counted`] has counted.
+    pub fn take_profile(&mut self) -> Profile {
+        let Some(task) = &self.owner.task else { return Profile::default() };
+        let groups = std::mem::take(&mut self.groups);
+        let threads = groups * u64::from(self.owner.frame.threads);
+        let mut counters = vec![InstructionCounter::default(); task.work.kernel.ops().len()];
+        for own in &task.code.counted {
+            if let Some(counter) = counters.get_mut(own.instruction as usize) {
+                counter.executions += self.counters[own.executions as usize];
+                counter.lanes += self.counters[own.lanes as usize] * u64::from(own.factor);
+            }
+        }
+        self.counters.fill(0);
+        Profile { counters, groups, threads, ..Profile::default() }
     }
 
     /// Executes the threads of a work-group round robin, each until it yields, until all have ended.

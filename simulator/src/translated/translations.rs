@@ -204,12 +204,14 @@ impl Drop for Promise {
 }
 
 impl Translations {
-    /// The translations that a launch may use; `None` when there are too many variants already.
+    /// The translations that a launch may use; `None` when there are too many variants already. `counted`:
+    /// [`Variant::counted`], the same for all launches, as is `strict`.
     pub fn choose(
         &self,
         launch: &Launch,
         surfaces: &LaunchSurfaces,
         strict: bool,
+        counted: bool,
     ) -> Option<TranslationChoice> {
         let spins = self.spins.load(Ordering::Relaxed);
         let key = VariantKey::of(launch, surfaces, spins);
@@ -224,7 +226,7 @@ impl Translations {
                 return Some(last.choice.clone());
             }
         }
-        let choice = self.choice(variant::of(launch, surfaces, spins, strict))?;
+        let choice = self.choice(Variant { counted, ..variant::of(launch, surfaces, spins, strict) })?;
         let per_thread = launch.per_thread.clone();
         *self.last.lock() = Some(LastLaunch { key, per_thread, choice: choice.clone() });
         Some(choice)

@@ -8,7 +8,7 @@ use super::surfaces::LaunchSurfaces;
 /// Bytes of a half register, the granularity of patterns.
 const HALF: usize = 16;
 
-/// The most specialised variant of a launch. `spins` and `strict` are those of [`Variant`].
+/// The most specialised variant of a launch, without counters. `spins` and `strict` are those of [`Variant`].
 pub fn of(launch: &Launch, surfaces: &LaunchSurfaces, spins: bool, strict: bool) -> Variant {
     let lanes = u32::MAX >> (32 - launch.simd_width);
     Variant {
@@ -26,6 +26,7 @@ pub fn of(launch: &Launch, surfaces: &LaunchSurfaces, spins: bool, strict: bool)
         single_thread: launch.barrier && launch.threads_per_group() == 1,
         spins,
         strict,
+        counted: false,
     }
 }
 
@@ -183,6 +184,7 @@ mod tests {
             single_thread: true,
             spins: false,
             strict: true,
+            counted: false,
         };
         let general = general(&special);
         assert!(covers(&special, &special) && covers(&general, &special) && covers(&general, &general));

@@ -14,7 +14,7 @@ mod rounding;
 mod ssa;
 mod whole;
 
-use gencl_eu::abi::Interpreted;
+use gencl_eu::abi::{Counted, Interpreted};
 use gencl_eu::file::FLAG;
 use gencl_eu::message::ImageUse;
 use gencl_eu::operand::{SourceLocation, Target};
@@ -40,6 +40,10 @@ pub struct Lifted {
     pub function: Function,
     /// The instructions that the interpreter executes.
     pub interpreted: Vec<Interpreted>,
+    /// How many counters there are, and what they count ([`crate::passes::counters`]).
+    pub counters: u32,
+    /// See `counters`.
+    pub counted: Vec<Counted>,
 }
 
 /// A kernel that is being lifted.
@@ -188,6 +192,10 @@ impl Lift<'_> {
         for index in start..end {
             self.builder.origin = index as u32;
             self.look_for_unwritten(index);
+            if self.plan.variant.counted {
+                let mask = self.mask(index);
+                self.builder.effect(Op::Executed, &[mask], &[]);
+            }
             is_open = self.step(index);
             if is_open {
                 self.note_written(index);
@@ -238,6 +246,6 @@ impl Lift<'_> {
         let Lift { mut construction, mut builder, interpreted, .. } = self;
         construction.seal_all(&mut builder);
         construction.finish(&mut builder);
-        Lifted { function: builder.function, interpreted }
+        Lifted { function: builder.function, interpreted, counters: 0, counted: Vec::new() }
     }
 }

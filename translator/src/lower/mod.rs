@@ -126,6 +126,8 @@ pub fn lower(plan: &Plan<'_>, lifted: Lifted) -> Written {
         saved: lowering.saved() as u32,
         yields: stops,
         interpreted: lifted.interpreted,
+        counters: lifted.counters,
+        counted: lifted.counted,
     };
     let ir = lowering.module.finish(METADATA);
     Written { ir, translation, middle: lifted.function }
@@ -357,6 +359,17 @@ impl Lowering<'_> {
             }
             Op::MemoryFence => {
                 self.f.line("fence seq_cst");
+                Vec::new()
+            }
+            // Where nothing is counted there are none.
+            Op::Executed => Vec::new(),
+            Op::Count(counter) => {
+                let number = self.value(operands[0]);
+                let all = self.constant(POINTER, std::mem::offset_of!(Frame, counters));
+                let at = self.f.at(&all, 8 * *counter as usize);
+                let sum = self.f.load(I64, &at, FILE);
+                let sum = self.f.binary("add", &sum, &number);
+                self.f.store(&sum, &at, FILE);
                 Vec::new()
             }
             Op::Arrive => {

@@ -7,7 +7,7 @@ use super::op::{Binary, Convert, FloatRelation, Op, Relation, Unary};
 use super::types::{Scalar, Type};
 
 /// The low bits.
-fn cut(value: u128, bits: u32) -> u128 {
+pub fn cut(value: u128, bits: u32) -> u128 {
     if bits >= 128 { value } else { value & ((1 << bits) - 1) }
 }
 
@@ -32,6 +32,21 @@ fn narrow(value: f64, scalar: Scalar) -> u128 {
         Scalar::Float => u128::from((value as f32).to_bits()),
         _ => u128::from(value.to_bits()),
     }
+}
+
+/// Whether the bits of a float are those of a NaN.
+pub fn is_nan(bits: u128, scalar: Scalar) -> bool {
+    double(bits, scalar).is_nan()
+}
+
+/// The bits of which a quiet NaN has any: the sign, and the fraction but for its first bit.
+pub fn payload(scalar: Scalar) -> u128 {
+    let fraction = match scalar {
+        Scalar::Half => 10,
+        Scalar::Float => 23,
+        _ => 52,
+    };
+    1 << (scalar.bits() - 1) | ((1 << (fraction - 1)) - 1)
 }
 
 /// One lane of an operation on as many lanes of each operand; `None` where it is none of those, or undefined.
@@ -73,7 +88,8 @@ fn binary_element(binary: Binary, a: u128, b: u128, scalar: Scalar) -> Option<u1
     };
     let (x, y) = (signed(a, bits), signed(b, bits));
     let result = match binary {
-        Binary::Add | Binary::AddNuw => a.wrapping_add(b),
+        Binary::Add => a.wrapping_add(b),
+        Binary::AddNuw => a.checked_add(b).filter(|sum| cut(*sum, bits) == *sum)?,
         Binary::Sub => a.wrapping_sub(b),
         Binary::Mul => a.wrapping_mul(b),
         Binary::And => a & b,

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::evaluate;
 use super::function::{Block, End, Function, Instruction, Target, Value};
-use super::op::{Access, Input, LOCAL_OFFSET, Op, Registers, Space, Window};
+use super::op::{Access, Convert, Input, LOCAL_OFFSET, Op, Registers, Space, Window};
 use super::types::{Scalar, Type};
 use gencl_eu::message::AtomicOperation;
 
@@ -42,6 +42,10 @@ pub trait Environment {
     fn is_cancelled(&mut self) -> bool;
     /// The thread has sent its barrier message.
     fn arrive(&mut self);
+    /// Bits that nothing defines: those of a NaN, of an integer that a float does not fit, of what disabled lanes read.
+    fn any(&mut self) -> u128 {
+        0
+    }
 }
 
 /// Why a thread has come to its end, or stopped.
@@ -147,12 +151,17 @@ impl<E: Environment> Thread<'_, E> {
             }
             op if op.is_pure() => {
                 let own: Vec<(&[u128], Type)> = operands.iter().map(Vec::as_slice).zip(types).collect();
-                // What is undefined may be anything.
-                vec![
-                    evaluate::lanes(op, &own, results[0]).unwrap_or_else(|| vec![0; results[0].lanes.into()]),
-                ]
+                vec![self.computed(op, &own, results[0])?]
             }
-            Op::Load(access) => self.load(access, &operands)?,
+            Op::Load(access) => {
+                let mut found = self.load(access, &operands)?;
+                if results[0].lanes == 1 {
+                    // All lanes have one address: what an enabled one reads.
+                    let lane = operands[0].iter().position(|enabled| *enabled != 0).unwrap_or(0);
+                    found.iter_mut().for_each(|lanes| *lanes = vec![lanes[lane]]);
+                }
+                found
+            }
             Op::Store(access) => self.store(access, &operands)?,
             Op::Inside(inside) => {
                 let address = counted(inside.space, operands[0][0]);
@@ -170,7 +179,8 @@ impl<E: Environment> Thread<'_, E> {
                 Vec::new()
             }
             Op::Atomic(operation, space, size) => {
-                let mut answers = vec![0; types[1].lanes.into()];
+                let bits = u32::from(*size) * 8;
+                let mut answers = self.any_lanes(Type::int(bits, types[1].lanes.into()));
                 for lane in (0..answers.len()).filter(|lane| operands[0][*lane] != 0) {
                     let sources: Vec<u128> = operands[2..].iter().map(|lanes| lanes[lane]).collect();
                     let address = counted(*space, operands[1][lane]);
@@ -229,11 +239,39 @@ impl<E: Environment> Thread<'_, E> {
         Some(())
     }
 
+    /// A pure operation; `None` where an operand is one that it is not for, as a shift by too many bits.
+    fn computed(&mut self, op: &Op, operands: &[(&[u128], Type)], to: Type) -> Option<Lanes> {
+        let lanes = match (evaluate::lanes(op, operands, to), op) {
+            (None, Op::Convert(Convert::FPToSI | Convert::FPToUI)) => {
+                let (own, from) = operands[0];
+                let found = own.iter().map(|lane| {
+                    evaluate::element(op, &[*lane], from, to)
+                        .unwrap_or_else(|| self.any_lanes(to.with_lanes(1))[0])
+                });
+                found.collect()
+            }
+            (lanes, _) => lanes?,
+        };
+        if !op.makes_nans() || !to.scalar.is_float() {
+            return Some(lanes);
+        }
+        let one = |lane: u128| match evaluate::is_nan(lane, to.scalar) {
+            true => lane ^ self.environment.any() & evaluate::payload(to.scalar),
+            false => lane,
+        };
+        Some(lanes.into_iter().map(one).collect())
+    }
+
+    fn any_lanes(&mut self, ty: Type) -> Lanes {
+        (0..ty.lanes).map(|_| evaluate::cut(self.environment.any(), ty.scalar.bits())).collect()
+    }
+
     fn load(&mut self, access: &Access, operands: &[Lanes]) -> Option<Vec<Lanes>> {
         let (mask, addresses) = (&operands[0], &operands[1]);
         let size = usize::from(access.size);
         let ty = Type { scalar: Scalar::Int(access.size * 8), lanes: 1 };
-        let mut found = vec![vec![0; addresses.len()]; access.components.len()];
+        let all = ty.with_lanes(addresses.len());
+        let mut found: Vec<Lanes> = access.components.iter().map(|_| self.any_lanes(all)).collect();
         for lane in (0..addresses.len()).filter(|lane| mask[*lane] != 0) {
             let address = aligned(addresses[lane], access)?;
             for (component, offset) in access.components.iter().enumerate() {

@@ -324,6 +324,10 @@ pub enum Op {
     MemoryFence,
     /// The thread has sent its barrier message.
     Arrive,
+    /// The Gen instruction is executed for the lanes of a mask. [`crate::passes::counters`] puts counters there.
+    Executed,
+    /// Adds a number of 64 bits to a counter.
+    Count(u32),
     /// Reads the register file at a place.
     Get(Place),
     /// Writes the register file at a place.
@@ -381,6 +385,8 @@ impl Op {
             | Op::Unwritten(_)
             | Op::MemoryFence
             | Op::Arrive
+            | Op::Executed
+            | Op::Count(_)
             | Op::Get(_)
             | Op::Put(_)
             | Op::Gather
@@ -390,6 +396,16 @@ impl Op {
             | Op::GetArray(_)
             | Op::SetElement(_)
             | Op::GetElement(_) => false,
+        }
+    }
+
+    /// Whether floats of it may be NaNs of which nothing defines the bits.
+    pub fn makes_nans(&self) -> bool {
+        match self {
+            Op::Binary(_) | Op::Fma => true,
+            Op::Convert(convert) => *convert != Convert::Bitcast,
+            Op::Unary(unary) => !matches!(unary, Unary::FNeg | Unary::FAbs),
+            _ => false,
         }
     }
 }

@@ -162,6 +162,8 @@ impl fmt::Display for Op {
             Op::Unwritten(registers) => write!(f, "unwritten {registers}"),
             Op::MemoryFence => f.write_str("memory-fence"),
             Op::Arrive => f.write_str("arrive"),
+            Op::Executed => f.write_str("executed"),
+            Op::Count(number) => write!(f, "count {number}"),
             Op::Get(place) => write!(f, "get {place}"),
             Op::Put(place) => write!(f, "put {place}"),
             Op::Gather => f.write_str("gather"),

@@ -130,6 +130,8 @@ fn check(function: &Function, op: &Op, operands: &[Value], results: &[Value]) ->
         }
         (Op::SetElement(_), [number, element], []) => *number == Type::int(32, 1) && element.lanes == 1,
         (Op::GetElement(_), [number], [element]) => *number == Type::int(32, 1) && element.lanes == 1,
+        (Op::Executed, [mask], []) => mask.scalar == Scalar::Mask,
+        (Op::Count(_), [number], []) => *number == Type::int(64, 1),
         (Op::Cancelled, [], [r]) => *r == Type::mask(1),
         _ => false,
     };

@@ -1,6 +1,7 @@
 //! Passes over the middle IR, each from one function to another.
 
 mod coalesce;
+pub mod counters;
 mod dead;
 mod guards;
 mod natural;

@@ -16,6 +16,8 @@ use gencl_isa::{
 };
 use gencl_simulator::engine::Engine;
 use gencl_simulator::running::Running;
+use gencl_simulator::statistics::Collector;
+use gencl_simulator::statistics::report::Instruction as Counted;
 use gencl_simulator::translated::source::{EngineChoice, Source as Translations};
 use gencl_simulator::{Executor, Settings};
 use gencl_translator::host::{Effort, Host};
@@ -314,10 +316,35 @@ fn limited<T>(execute: impl FnOnce(&Arc<Running>) -> T) -> T {
 /// # Errors
 /// The fault.
 pub fn run(case: &Case, code: &[u8], translator: Option<&Arc<Translator>>) -> Result<Outcome, Fault> {
-    let device = Device::named(DEVICE).unwrap();
+    run_with(case, code, settings(case, translator))
+}
+
+/// What a case is counted to execute: executions and lanes of each instruction.
+///
+/// # Errors
+/// The fault.
+pub fn counts(
+    case: &Case,
+    code: &[u8],
+    translator: Option<&Arc<Translator>>,
+) -> Result<Vec<(String, u64, u64)>, Fault> {
+    let collector = Arc::new(Collector::default());
+    let fast_statistics = translator.is_some();
+    let statistics = Some(Arc::clone(&collector));
+    run_with(case, code, Settings { statistics, fast_statistics, ..settings(case, translator) })?;
+    let report = collector.report();
+    let of = |own: &Counted| (own.text.clone(), own.counter.executions, own.counter.lanes);
+    Ok(report.kernels[0].instructions.iter().map(of).collect())
+}
+
+fn settings(case: &Case, translator: Option<&Arc<Translator>>) -> Settings {
     let translations = translator.map(|t| Translations(Arc::clone(t) as Arc<dyn TranslationSource>));
     let engine = EngineChoice::Translate;
-    let settings = Settings { strict: case.strict, workers: 1, engine, translations, ..Settings::default() };
+    Settings { strict: case.strict, workers: 1, engine, translations, ..Settings::default() }
+}
+
+fn run_with(case: &Case, code: &[u8], settings: Settings) -> Result<Outcome, Fault> {
+    let device = Device::named(DEVICE).unwrap();
     let object = |size: u64| Object::create(size.next_multiple_of(4096)).unwrap();
     let results = u64::from(case.threads) * REGISTERS as u64;
     let buffers = [

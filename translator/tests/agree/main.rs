@@ -26,7 +26,9 @@ use gencl_eu::device::Device;
 use gencl_eu::fault::{Fault, Reason};
 use gencl_isa::{Extra, Instruction, Opcode, Type};
 use gencl_testing::Random;
-use harness::{CONSTANTS, Case, DATA, DATA_SIZE, IDS, Outcome, Translator, code, difference, hosts, run};
+use harness::{
+    CONSTANTS, Case, DATA, DATA_SIZE, IDS, Outcome, Translator, code, counts, difference, hosts, run,
+};
 use memory::{addresses, message};
 use random::{arithmetic, bytes, indirect, is_integer};
 use rows::{edges, rows, segments};
@@ -107,6 +109,12 @@ fn setting(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
+/// Leaves out what cannot be encoded.
+fn leave_out(case: &mut Case) {
+    let fits = |i: &Instruction| gencl_isa::encode(gencl_isa::Generation::Gen9, i).is_ok();
+    case.body.iter_mut().filter(|i| !fits(i)).for_each(|i| *i = Instruction::new(Opcode::Nop, 1));
+}
+
 /// Compares kernels that `make` makes of random numbers.
 fn compare(make: impl Fn(&mut Random) -> Case) {
     let (count, seed) = (setting("GENCL_AGREE_KERNELS", 8), setting("GENCL_AGREE_SEED", 1));
@@ -114,9 +122,7 @@ fn compare(make: impl Fn(&mut Random) -> Case) {
     let mut run = 0;
     for number in seed..seed + count {
         let mut case = make(&mut Random::new(number));
-        // What cannot be encoded is left out, one by one.
-        let fits = |i: &Instruction| gencl_isa::encode(gencl_isa::Generation::Gen9, i).is_ok();
-        case.body.iter_mut().filter(|i| !fits(i)).for_each(|i| *i = Instruction::new(Opcode::Nop, 1));
+        leave_out(&mut case);
         run += case.body.iter().filter(|i| i.opcode != Opcode::Nop).count();
         if check(&case).is_some() {
             let (case, text) = reduced(case);
@@ -401,6 +407,36 @@ fn signs_are_copied_by_constants_in_registers() {
             assert_eq!(check(&case), None, "{}", listing(&case));
         }
     }
+}
+
+/// Translated code counts executions and lanes of each instruction as the interpreter does.
+#[test]
+fn counts_agree() {
+    let (count, first) = (setting("GENCL_AGREE_KERNELS", 8), setting("GENCL_AGREE_SEED", 1));
+    let mut compared = 0;
+    for seed in first..first + count {
+        for kind in 0..3 {
+            let random = &mut Random::new(seed);
+            let width = random.pick(&[8, 16, 32]);
+            let mut case = case(random, width, Vec::new());
+            case.body = match kind {
+                0 => branches(random, width),
+                1 => walks(random, width, &mut case.constants),
+                _ => predicated(random, width),
+            };
+            leave_out(&mut case);
+            let code = code(&case).unwrap();
+            let translator = Translator { host: case.host, rounds: case.rounds, ..Translator::default() };
+            let [Ok(own), Ok(expected)] =
+                [Some(&Arc::new(translator)), None].map(|translator| counts(&case, &code, translator))
+            else {
+                continue;
+            };
+            assert_eq!(own, expected, "seed {seed}\n{}", listing(&case));
+            compared += 1;
+        }
+    }
+    assert!(compared >= count, "only {compared} kernels");
 }
 
 /// Every operation with every type, modifier, region form and width; `GENCL_AGREE_SINGLES` instructions. `GENCL_AGREE_LITTLE=1`: LLVM does

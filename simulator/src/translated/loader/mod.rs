@@ -19,7 +19,7 @@ use object::{
     Architecture, LittleEndian, Object, ObjectKind, ObjectSection, ObjectSymbol, SectionFlags, elf,
 };
 
-use gencl_eu::abi::{self, Frame, IMPORTS, Interpreted, Translation};
+use gencl_eu::abi::{self, Counted, Frame, IMPORTS, Interpreted, Translation};
 use layout::Layout;
 
 /// The parsed object.
@@ -77,12 +77,19 @@ pub struct HostCode {
     pub saved: u32,
     /// See [`Translation::interpreted`].
     pub interpreted: Vec<Interpreted>,
+    /// See [`Translation::counters`].
+    pub counters: u32,
+    /// See [`Translation::counted`].
+    pub counted: Vec<Counted>,
     /// Keeps the memory.
     _memory: Mmap,
 }
 
 /// Maximum number of windows; a kernel has no more messages.
 const MAX_WINDOWS: u32 = 1 << 20;
+
+/// Maximum of [`Translation::counters`]; a kernel has fewer instructions.
+const MAX_COUNTERS: u32 = 1 << 20;
 
 /// Maximum of [`Translation::saved`]; a kernel has fewer instructions at which channels can be parked.
 const MAX_SAVED: u32 = 1 << 20;
@@ -99,6 +106,12 @@ impl HostCode {
         }
         if translation.windows > MAX_WINDOWS {
             return Err(LoadError::new(format!("{} windows are too many", translation.windows)));
+        }
+        let is_counter = |number: u32| number < translation.counters;
+        if translation.counters > MAX_COUNTERS
+            || !translation.counted.iter().all(|own| is_counter(own.executions) && is_counter(own.lanes))
+        {
+            return Err(LoadError::new("counters that do not exist"));
         }
         if translation.saved > MAX_SAVED {
             return Err(LoadError::new(format!(
@@ -130,8 +143,9 @@ impl HostCode {
             EntryPoint::Group(unsafe { std::mem::transmute::<*const u8, GroupFunction>(address) })
         };
         let interpreted = translation.interpreted.clone();
-        let Translation { windows, saved, .. } = *translation;
-        Ok(HostCode { entry, windows, saved, interpreted, _memory: memory })
+        let counted = translation.counted.clone();
+        let Translation { windows, saved, counters, .. } = *translation;
+        Ok(HostCode { entry, windows, saved, interpreted, counters, counted, _memory: memory })
     }
 }
 

@@ -32,7 +32,7 @@ pub fn thread(function: Thread) -> Translation {
 /// Lists the first instruction as interpreted, on behalf of all.
 fn translation(object: Vec<u8>, waits: bool) -> Translation {
     let interpreted = vec![Interpreted { instruction: 0, reason: REASON.to_owned() }];
-    Translation { object, interpreted, windows: 2, saved: 0, yields: waits }
+    Translation { object, interpreted, windows: 2, yields: waits, ..Translation::default() }
 }
 
 /// An object with a function that jumps to an address: `movabs $address, %rax; jmp *%rax`.
