@@ -8,7 +8,7 @@ use gencl_sync::{Condvar, Mutex};
 
 use crate::cache::Cache;
 use crate::server::{Failure, Purpose, Server};
-use crate::{Unavailable, locate, report_unavailable, server, start};
+use crate::{Unavailable, locate, report_unavailable, server, start, translations};
 
 /// Time limit of a build in seconds unless `GENCL_BUILD_TIMEOUT` sets one.
 const DEFAULT_TIMEOUT: f64 = 300.0;
@@ -55,8 +55,9 @@ pub fn expect_build(source: &[u8]) {
     }
 }
 
-/// Starts a server in the background unless one is idle or being started.
+/// Starts a server in the background unless one is idle or being started, and one for translations.
 fn warm_up() {
+    translations::warm_up();
     let mut pool = POOL.lock();
     if pool.starting() || !pool.idle.is_empty() {
         return;

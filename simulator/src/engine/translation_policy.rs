@@ -47,7 +47,10 @@ impl TranslationPolicy {
         let source = settings.translations.clone()?;
         let first = settings.engine == EngineChoice::Translate;
         let wanted = first || settings.engine == EngineChoice::Auto && settings.statistics.is_none();
-        wanted.then_some(TranslationPolicy { device, source, first, strict: settings.strict })
+        wanted.then(|| {
+            source.0.expect();
+            TranslationPolicy { device, source, first, strict: settings.strict }
+        })
     }
 
     /// Whether the kernel's buffer surfaces are the whole address space, so that offsets in them are
