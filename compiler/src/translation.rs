@@ -8,7 +8,7 @@ use gencl_eu::abi::{Answer, Request, VERSION};
 use gencl_program::debug::{self, Debug};
 use gencl_program::report;
 use gencl_translator::host::Host;
-use gencl_translator::{Choices, Way, to_ir, translate};
+use gencl_translator::{Choices, to_ir, translate};
 
 /// Answers a request; both are in `postcard` encoding. Errors are answers as well.
 pub fn answer(request: &[u8]) -> Vec<u8> {
@@ -18,8 +18,7 @@ pub fn answer(request: &[u8]) -> Vec<u8> {
         )),
         Ok(request) => catch_unwind(AssertUnwindSafe(|| {
             let (debug, _) = Debug::from_environment();
-            let way = if debug.is_set(debug::MIDDLE) { Way::Middle } else { Way::Direct };
-            let choices = Choices { host: host(&debug), way, ..Choices::default() };
+            let choices = Choices { host: host(&debug), ..Choices::default() };
             if let Some(folder) = debug.value(debug::TRANSLATIONS) {
                 show(&request, &choices, Path::new(folder));
             }
@@ -51,7 +50,8 @@ pub fn host(debug: &Debug) -> &'static Host {
     debug.value(debug::HOST).and_then(Host::named).unwrap_or_else(Host::own)
 }
 
-/// Writes the translation of a kernel for debugging: `PROCESS-NUMBER.ll`, `PROCESS-NUMBER.s`, and `PROCESS-NUMBER.mir` where there is a middle IR.
+/// Writes the translation of a kernel for debugging: `PROCESS-NUMBER.mir`, the middle IR after all passes, `PROCESS-NUMBER.ll` and
+/// `PROCESS-NUMBER.s`.
 fn show(request: &Request, choices: &Choices, folder: &Path) {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let Ok(written) = to_ir(request, choices) else { return };
@@ -63,9 +63,7 @@ fn show(request: &Request, choices: &Choices, folder: &Path) {
             report::once("translations", &format!("a translation is not written: {path}: {error}"));
         }
     };
-    if let Some(middle) = &written.middle {
-        write("mir", &middle.to_string());
-    }
+    write("mir", &written.middle.to_string());
     // The IR is written first, in case LLVM does not terminate.
     write("ll", &written.ir);
     write("s", &choices.host.assembly(&written.ir).unwrap_or_else(|error| error));

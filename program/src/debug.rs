@@ -62,7 +62,6 @@ options! {
     PROFILE "profile" "FOLDER" "Compile with line tables, and write programs and the simulated GPU's counters of each process (gencl-profile shows them).";
     TRANSLATIONS "translations" "FOLDER" "Write the LLVM IR and the host's assembly of each kernel that is translated for the simulator.";
     HOST "host" "v2|v3|v4" "Translate for this level of x86-64, not for the host's processor; code for a level that it does not have is only written (translations).";
-    MIDDLE "middle" "" "Translate for the simulator by way of the middle IR, which is to replace the direct way (docs/translator.md).";
     QUIET "quiet" "" "Print no messages on standard error about kernel faults, missing devices and invalid variables.";
     LOG "log" "error|warn|info|debug|trace" "Log to standard error; debug includes OpenCL calls that fail, trace all calls.";
 }

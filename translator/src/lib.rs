@@ -1,20 +1,17 @@
 //! From the machine code of a kernel to host machine code.
 //!
-//! `docs/translator.md` tells how. The order of things: [`plan`] decides what becomes of each instruction, [`flow`] finds where threads
-//! and channels go, [`predicates`] which writes need keep nothing, [`variables`] makes variables of registers, [`emit`] writes LLVM IR as text, [`host`] has LLVM compile it.
+//! `docs/translator.md` tells how. The order of things: [`plan`] decides what becomes of each instruction, [`flow`] finds where threads and channels go, [`predicates`]
+//! which writes need keep nothing, [`variables`] makes variables of registers, [`lift`] a function of the [`middle`] IR, [`passes`] a better one, [`lower`] writes LLVM IR
+//! as text, and [`host`] has LLVM compile it.
 
 pub mod access;
-pub mod affine;
 mod atomics;
 mod bitselect;
 mod components;
-pub mod emit;
 pub mod flow;
-pub mod hints;
 pub mod host;
 pub mod ir;
 pub mod lift;
-pub mod linear;
 pub mod liveness;
 pub mod lower;
 mod masks;
@@ -22,18 +19,11 @@ pub mod message;
 pub mod middle;
 pub mod modes;
 pub mod native;
-pub mod order;
-mod own;
 pub mod passes;
 pub mod plan;
 mod predicates;
-pub mod segment;
-mod serial;
 pub mod spin;
-pub mod split;
-pub mod steady;
 pub mod variables;
-pub mod words;
 pub mod written;
 
 use gencl_eu::Kernel;
@@ -59,27 +49,6 @@ pub const MAX_INSTRUCTIONS: usize = 40_000;
 /// Kernels whose IR has more bytes stay interpreted: LLVM takes one to three seconds for each MB, and 50 MB of memory.
 pub const MAX_IR: usize = 16 << 20;
 
-/// Kernels whose IR has more bytes get less of it ([`Choices::gathers_apart`]).
-pub const MUCH_IR: usize = 1 << 20;
-
-/// When a kernel with [`segment`]s gets a second function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Second {
-    /// When much of it is in segments.
-    WhereItPays,
-    /// Always.
-    Always,
-}
-
-/// How a kernel comes to LLVM.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// Directly, by [`emit`].
-    Direct,
-    /// By the middle IR ([`middle`]), which is to replace the other.
-    Middle,
-}
-
 /// How a kernel is translated, which changes nothing of what it does.
 #[derive(Clone, Copy, Debug)]
 pub struct Choices {
@@ -87,12 +56,6 @@ pub struct Choices {
     pub host: &'static Host,
     /// The most effort of LLVM's.
     pub effort: host::Effort,
-    /// Second functions.
-    pub second: Second,
-    /// Reads from anywhere call functions, on hosts that gather element by element: two thirds of the IR.
-    pub gathers_apart: bool,
-    /// Which way.
-    pub way: Way,
     /// After so many rounds of loops in which threads may wait for each other, at least 1, others have their turn.
     pub rounds: u32,
 }
@@ -100,14 +63,7 @@ pub struct Choices {
 impl Default for Choices {
     /// What is best for a device's users. One that waits does so in vain for some microseconds; one that does not stops rarely.
     fn default() -> Choices {
-        Choices {
-            host: Host::own(),
-            effort: host::Effort::Full,
-            second: Second::WhereItPays,
-            gathers_apart: false,
-            way: Way::Direct,
-            rounds: 64,
-        }
+        Choices { host: Host::own(), effort: host::Effort::Full, rounds: 64 }
     }
 }
 
@@ -140,8 +96,8 @@ pub struct Written {
     pub ir: String,
     /// The translation but for its object.
     pub translation: Translation,
-    /// What a thread executes, where it came by the middle IR.
-    pub middle: Option<middle::function::Function>,
+    /// What a thread executes.
+    pub middle: middle::function::Function,
 }
 
 /// The LLVM IR of a kernel.
@@ -168,14 +124,7 @@ pub fn to_ir(request: &Request, choices: &Choices) -> Result<Written, Refused> {
         let bytes = 32 + variant.cross_thread as usize + variant.per_thread.len() * 16;
         plan.doubts = Doubts::new(plan.ops, &flow, grf_mask(0, bytes));
     }
-    if choices.way == Way::Middle {
-        let mut lifted = lift::lift(&plan, &flow, choices.rounds);
-        lifted.function = passes::all(&lifted.function);
-        return Ok(lower::lower(&plan, lifted));
-    }
-    let written = emit::emit(&plan, &flow, choices)?;
-    if written.ir.len() <= MUCH_IR || choices.gathers_apart || choices.host.vectors.masked {
-        return Ok(written);
-    }
-    emit::emit(&plan, &flow, &Choices { gathers_apart: true, ..*choices })
+    let mut lifted = lift::lift(&plan, &flow, choices.rounds);
+    lifted.function = passes::all(&lifted.function);
+    Ok(lower::lower(&plan, lifted))
 }

@@ -22,9 +22,9 @@ use inkwell::values::{
     InstructionValue, VectorValue,
 };
 
-use crate::emit::RARE;
 use crate::host::Vectors;
 use crate::ir::{Function, Ty, Value};
+use crate::lower::RARE;
 
 const COMPONENT: &str = "gencl.component";
 const INTERLEAVED: &str = "gencl.interleaved";

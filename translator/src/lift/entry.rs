@@ -6,11 +6,11 @@ use gencl_eu::op::Action;
 
 use super::ssa::Variable;
 use super::{Lift, THREAD_LANES};
-use crate::hints::{pattern_at, row_begin};
 use crate::middle::function::{Block, Value};
 use crate::middle::op::{Binary, Input, Op, Registers, Relation};
 use crate::middle::types::Type;
 use crate::native::ACCUMULATOR_DWORDS;
+use crate::plan::Plan;
 use crate::written::moved;
 
 /// Bytes of a register.
@@ -205,5 +205,25 @@ impl Lift<'_> {
         let certain = set(self, certain);
         let all = self.builder.binary(Binary::Or, all, certain);
         self.write_variable(Variable::Written, all);
+    }
+}
+
+/// The pattern of the half register of a thread's own constants in which a byte of the payload is.
+fn pattern_at(plan: &Plan<'_>, byte: usize) -> Option<Pattern> {
+    let variant = plan.variant;
+    let before = if variant.indirect_data { 32 } else { 32 + variant.cross_thread as usize };
+    variant.per_thread.get(byte.checked_sub(before)? / 16).copied()
+}
+
+/// Where the row of words begins that goes on in a half register of a thread's own constants, and how much more than the word there the first one here is.
+fn row_begin(plan: &Plan<'_>, half: usize) -> (usize, u32) {
+    let (mut begin, mut more) = (half, 0);
+    loop {
+        match pattern_at(plan, begin) {
+            Some(Pattern::Repeats) => {}
+            Some(Pattern::Continues) => more += 8,
+            _ => return (begin, more),
+        }
+        begin -= 16;
     }
 }

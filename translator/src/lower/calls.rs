@@ -23,6 +23,9 @@ const INTERPRET: Callback =
 const SEND: Callback = Callback { name: "execute", place: offset_of!(Frame, send), arguments: &[32, 32, 32] };
 const FIND: Callback = Callback { name: "find", place: offset_of!(Frame, find_window), arguments: &[32, 64] };
 
+/// The functions that are called rarely.
+pub const RARE: [&str; 2] = [SEND.name, FIND.name];
+
 impl Lowering<'_> {
     /// Has the simulator look for the buffer of an address.
     pub fn find(&mut self, window: u32, address: &LlvmValue) {

@@ -104,7 +104,11 @@ impl Lowering<'_> {
             }
             Addressing::Offsets => {
                 let [base, offsets] = [2, 3].map(|n| self.value(operands[n]));
-                self.by_offsets(&mut site, &base, &offsets);
+                self.by_offsets(&mut site, &base, &offsets, None);
+            }
+            Addressing::Interleaved(step) => {
+                let [base, offsets] = [2, 3].map(|n| self.value(operands[n]));
+                self.by_offsets(&mut site, &base, &offsets, Some(step.into()));
             }
             Addressing::Varying => {
                 let all = self.value(operands[1]);
@@ -220,37 +224,55 @@ impl Lowering<'_> {
         }
     }
 
-    /// Lanes whose addresses are offsets of 32 bits from a scalar.
-    fn by_offsets(&mut self, site: &mut Site<'_>, base: &LlvmValue, offsets: &LlvmValue) {
+    /// Lanes whose addresses are offsets of 32 bits from a scalar, which are unsigned where lanes are so many bytes apart besides.
+    fn by_offsets(&mut self, site: &mut Site<'_>, base: &LlvmValue, offsets: &LlvmValue, step: Option<u64>) {
         let distance = self.distance(&site.reach, base);
         let delta = self.offset(&site.reach, &distance);
         let near = self.f.compare("icmp ult", &delta, &LlvmValue::int(I64, Window::MAX_SIZE));
         let here = self.f.label();
         self.f.branch_likely(&near, here, site.ways.outside);
         self.f.begin(here);
-        // A sum below 0 is at least 2^31 here, and so beyond every window.
-        let [distances, offsets] = [distance, delta].map(|scalar| {
-            let scalar = self.f.convert("trunc", &scalar, I32);
+        let bytes = site.access.span();
+        let steps = LlvmValue::ints(offsets.ty, |lane| u64::from(lane) * step.unwrap_or(0));
+        let more = self.f.binary("add", offsets, &steps);
+        let [distances, places] = [&distance, &delta].map(|scalar| {
+            let scalar = self.f.convert("trunc", scalar, I32);
             let scalar = self.f.splat(&scalar, site.lanes);
-            self.f.binary("add", offsets, &scalar)
+            self.f.binary("add", &more, &scalar)
         });
-        self.at_offsets(site, &distances, &offsets);
+        let inside = match step {
+            // A sum below 0 is at least 2^31 here, and so beyond every window.
+            None => self.inside(&site.reach, &places, bytes),
+            // A sum that wraps around is not small: the offsets themselves are compared.
+            Some(step) => {
+                let last = LlvmValue::int(I64, u64::from(site.lanes - 1) * step);
+                let last = self.f.binary("add", &delta, &last);
+                self.below(&site.reach, &last, offsets, bytes)
+            }
+        };
+        self.at_offsets(site, &distances, &places, &inside);
     }
 
     /// Lanes with any addresses.
     pub(super) fn scattered(&mut self, site: &mut Site<'_>, addresses: &LlvmValue) {
         let distances = self.distance(&site.reach, addresses);
         let offsets = self.offset(&site.reach, &distances);
-        self.at_offsets(site, &distances, &offsets);
+        let inside = self.inside(&site.reach, &offsets, site.access.span());
+        self.at_offsets(site, &distances, &offsets, &inside);
     }
 
     /// Lanes at offsets from the beginning of a window, if they are inside and `distances` aligned.
-    fn at_offsets(&mut self, site: &mut Site<'_>, distances: &LlvmValue, offsets: &LlvmValue) {
+    fn at_offsets(
+        &mut self,
+        site: &mut Site<'_>,
+        distances: &LlvmValue,
+        offsets: &LlvmValue,
+        inside: &LlvmValue,
+    ) {
         let access = site.access;
         let mask = site.mask.clone();
-        let inside = self.inside(&site.reach, offsets, access.span());
         let aligned = self.aligned(distances, access.alignment);
-        let inside = self.both(&inside, aligned);
+        let inside = self.both(inside, aligned);
         let holds = self.holds_where_enabled(&inside, mask.as_ref());
         let here = self.f.label();
         self.f.branch_likely(&holds, here, site.ways.outside);
@@ -286,8 +308,13 @@ impl Lowering<'_> {
                 .components
                 .iter()
                 .map(|component| {
-                    let host = self.f.at(&host, (*component).into());
                     let ty = Ty { lanes: site.lanes, ..site.element() };
+                    if self.has_dwords(site) {
+                        let inner = LlvmValue::int(offsets.ty, (*component).into());
+                        let offsets = self.f.binary("add", offsets, &inner);
+                        return self.gathered_by_dwords(&host, &offsets, ty, mask.as_ref());
+                    }
+                    let host = self.f.at(&host, (*component).into());
                     self.gathered(&host, offsets, ty, site.alignment(), mask.as_ref())
                 })
                 .collect();
@@ -337,6 +364,28 @@ impl Lowering<'_> {
         self.f.store(value, at, how);
         self.f.jump(on);
         self.f.begin(on);
+    }
+
+    /// Whether elements are gathered faster as parts of dwords, which hosts have instructions for.
+    fn has_dwords(&self, site: &Site<'_>) -> bool {
+        let is_narrow = site.access.size == 1 || site.access.size == 2 && site.alignment() == 2;
+        is_narrow && self.plan.host.vectors.masked && site.lanes > 1
+    }
+
+    /// Elements of bytes or words, of the dwords around them. Windows begin at a dword, and have whole ones.
+    fn gathered_by_dwords(
+        &mut self,
+        host: &LlvmValue,
+        offsets: &LlvmValue,
+        ty: Ty,
+        mask: Option<&LlvmValue>,
+    ) -> LlvmValue {
+        let around = self.f.binary("and", offsets, &LlvmValue::int(offsets.ty, !3));
+        let dwords = self.gathered(host, &around, Ty::int(32, ty.lanes), 4, mask);
+        let rest = self.f.binary("and", offsets, &LlvmValue::int(offsets.ty, 3));
+        let bits = self.f.binary("shl", &rest, &LlvmValue::int(offsets.ty, 3));
+        let shifted = self.f.binary("lshr", &dwords, &bits);
+        self.f.convert("trunc", &shifted, ty)
     }
 
     /// Elements at offsets from a place; of a mask only those of its lanes.

@@ -28,6 +28,7 @@ use crate::middle::op::{Addressing, Op};
 use crate::middle::types::{Scalar, Type};
 use crate::middle::verify::Dominators;
 use crate::plan::Plan;
+pub use calls::RARE;
 use windows::{KNOWN, Windows};
 
 /// How accesses to the frame, which nobody changes meanwhile, are marked.
@@ -36,6 +37,28 @@ const CONSTANT: &str = "align 4, !tbaa !2, !invariant.load !5";
 const FRAME: &str = "align 4, !tbaa !2";
 /// How accesses to register files are marked.
 const FILE: &str = "align 1, !tbaa !4";
+
+/// What the marks mean: kinds of memory of which none overlaps another; how likely a branch is.
+const METADATA: &str = r#"
+attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }
+attributes #1 = { alwaysinline nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }
+attributes #2 = { cold nounwind }
+attributes #3 = { cold nounwind "no_caller_saved_registers" }
+attributes #4 = { cold noinline nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }
+attributes #5 = { noinline nounwind memory(read) "prefer-vector-width"="512" "min-legal-vector-width"="512" }
+
+!1 = !{!"branch_weights", i32 1000, i32 1}
+!2 = !{!11, !11, i64 0}
+!3 = !{!12, !12, i64 0}
+!4 = !{!13, !13, i64 0}
+!5 = !{}
+!6 = !{!14, !14, i64 0}
+!10 = !{!"gencl"}
+!11 = !{!"frame", !10, i64 0}
+!12 = !{!"memory", !10, i64 0}
+!13 = !{!"registers", !10, i64 0}
+!14 = !{!"shared local memory", !10, i64 0}
+"#;
 
 /// What a function is told that executes a thread.
 const ARGUMENTS: &str = "ptr noalias nonnull %frame, i32 %thread, i32 %resume";
@@ -104,8 +127,8 @@ pub fn lower(plan: &Plan<'_>, lifted: Lifted) -> Written {
         yields: stops,
         interpreted: lifted.interpreted,
     };
-    let ir = lowering.module.finish(crate::emit::METADATA);
-    Written { ir, translation, middle: Some(lifted.function) }
+    let ir = lowering.module.finish(METADATA);
+    Written { ir, translation, middle: lifted.function }
 }
 
 /// The values that are used elsewhere than in rare calls.

@@ -6,6 +6,8 @@ use crate::components;
 use crate::ir::{I32, I64, Ty, Value as LlvmValue};
 use crate::middle::op::Space;
 
+/// The most elements from a lane to the next with which those between are read, too.
+const MOST_APART: i64 = 4;
 /// Bytes of a line of the host's caches.
 const LINE: usize = 64;
 /// So many bytes ahead of a row is what will be read soon: the next threads' part. Hosts find that out by themselves only when the accesses are many and close
@@ -77,9 +79,69 @@ impl Lowering<'_> {
                 self.f.begin(partial);
                 self.anywhere_by(site, step, &wide);
             }
+        } else if self.is_near(site, step) {
+            self.near(site, step / i64::from(access.size), &at);
         } else {
             self.anywhere_by(site, step, &wide);
         }
+    }
+
+    /// Whether elements of lanes are a few others apart, or in front of each other.
+    fn is_near(&self, site: &Site<'_>, step: i64) -> bool {
+        let size = i64::from(site.access.size);
+        let count = step / size;
+        let is_row = site.access.components.len() == 1 && step % size == 0 && site.lanes >= 4;
+        is_row && (count == -1 || (2..=MOST_APART).contains(&count) && !site.is_write)
+    }
+
+    /// Elements that are so many apart, with what lies between: in pieces of as many as there are lanes, of which the last one ends with the last lane.
+    fn near(&mut self, site: &mut Site<'_>, count: i64, at: &LlvmValue) {
+        let (row, how, lanes) = (site.row(), site.how(), site.lanes as usize);
+        let size = usize::from(site.access.size);
+        if count < 0 {
+            let first = self.f.at(at, 0_usize.wrapping_sub((lanes - 1) * size));
+            let order: Vec<u32> = (0..site.lanes).rev().collect();
+            if site.is_write {
+                return self.store_reversed(site, &first, &order);
+            }
+            let all = self.f.load(row, &first, &how);
+            let found = self.f.shuffle(&all, None, &order);
+            return self.add_way(&mut site.ways, vec![found]);
+        }
+        let count = count as usize;
+        let last = (lanes - 1) * count + 1 - lanes;
+        let begins: Vec<usize> = (0..count).map(|piece| (piece * lanes).min(last)).collect();
+        let pieces: Vec<LlvmValue> = begins
+            .iter()
+            .map(|begin| {
+                let at = self.f.at(at, begin * size);
+                self.f.load(row, &at, &how)
+            })
+            .collect();
+        let all = self.concatenated(pieces);
+        let order: Vec<u32> = (0..lanes)
+            .map(|lane| {
+                let element = lane * count;
+                let piece = (element / lanes).min(count - 1);
+                (piece * lanes + element - begins[piece]) as u32
+            })
+            .collect();
+        let found = self.f.shuffle(&all, None, &order);
+        self.add_way(&mut site.ways, vec![found]);
+    }
+
+    /// Writes lanes that are in front of each other.
+    fn store_reversed(&mut self, site: &mut Site<'_>, first: &LlvmValue, order: &[u32]) {
+        let all = self.f.shuffle(&site.data[0].clone(), None, order);
+        match site.mask.clone() {
+            Some(mask) => {
+                let mask = self.f.mask(&mask);
+                let mask = self.f.shuffle(&mask, None, order);
+                self.store_masked(site, first, &all, &mask);
+            }
+            None => self.f.store(&all, first, &site.how()),
+        }
+        self.add_way(&mut site.ways, Vec::new());
     }
 
     /// Lanes that are so far apart, each with an offset of its own.

@@ -24,7 +24,7 @@ enum Question {
     Host,
     /// At which offset its pointer is.
     Delta,
-    /// The number of offsets at which so many bytes are inside; 0 if the pointer is not as aligned as messages want.
+    /// The number of offsets at which so many bytes are inside; 0 if the pointer is not, or is not as aligned as messages want.
     Limit(usize),
 }
 
@@ -126,6 +126,11 @@ impl Lowering<'_> {
 
     /// Whether accesses of so many bytes at these offsets are inside.
     pub fn inside(&mut self, reach: &Reach, offsets: &LlvmValue, bytes: usize) -> LlvmValue {
+        self.below(reach, &LlvmValue::int(I64, 0), offsets, bytes)
+    }
+
+    /// Whether they are at these offsets from another one.
+    pub fn below(&mut self, reach: &Reach, from: &LlvmValue, offsets: &LlvmValue, bytes: usize) -> LlvmValue {
         let limit = match reach.window {
             Some(number) => self.known(number, Question::Limit(bytes)),
             None => {
@@ -133,6 +138,7 @@ impl Lowering<'_> {
                 self.room(&size, bytes)
             }
         };
+        let limit = self.f.intrinsic("usub.sat", ".i64", I64, &[&limit, from]);
         // Windows have 2^31 bytes at most.
         let limit = self.f.resize(&limit, offsets.ty.scalar.bits(), false);
         let limit = self.f.splat(&limit, offsets.ty.lanes);
@@ -199,11 +205,11 @@ impl Lowering<'_> {
                 let pointer = self.input(Input::CrossThread(at), ty);
                 let pointer = self.f.resize(&pointer, 64, false);
                 let delta = self.f.binary("sub", &pointer, &start);
-                let size = match self.aligned(&delta, alignment) {
-                    Some(aligned) => self.f.select(&aligned, &size, &LlvmValue::int(I64, 0)),
-                    None => size,
-                };
-                (delta, size)
+                let most = LlvmValue::int(I64, FrameWindow::MAX_SIZE);
+                let inside = self.f.compare("icmp ult", &delta, &most);
+                let aligned = self.aligned(&delta, alignment);
+                let holds = self.both(&inside, aligned);
+                (delta, self.f.select(&holds, &size, &LlvmValue::int(I64, 0)))
             }
         };
         let variables: Vec<_> = self.windows.variables.iter().copied().enumerate().collect();

@@ -336,6 +336,9 @@ impl Builder {
                 _ => {}
             }
         }
+        if binary == Binary::Add && right.is_none() && self.is_below(b, self.low_zeros(a)) {
+            return Some(self.binary(Binary::AddNuw, a, b));
+        }
         // A constant behind a constant.
         if matches!(binary, Binary::Add | Binary::Xor | Binary::And | Binary::Or)
             && self.function.as_constant(b).is_some()
@@ -347,6 +350,26 @@ impl Builder {
             }
         }
         None
+    }
+
+    /// Bits of an integer, the lowest first, that are known to be 0.
+    fn low_zeros(&self, value: Value) -> u32 {
+        match self.function.source(value) {
+            Some((Op::Splat, operands)) => self.low_zeros(operands[0]),
+            Some((Op::Binary(Binary::And), operands)) => match self.function.as_constant(operands[1]) {
+                Some(Constant::All(bits)) => bits.trailing_zeros(),
+                _ => 0,
+            },
+            _ => 0,
+        }
+    }
+
+    /// Whether it is a constant of which all lanes have no other bits.
+    fn is_below(&self, value: Value, bits: u32) -> bool {
+        match self.function.as_constant(value) {
+            Some(Constant::Each(lanes)) => lanes.iter().all(|lane| *lane < 1 << bits.min(64)),
+            _ => false,
+        }
     }
 
     fn simplified_convert(&mut self, convert: Convert, a: Value, ty: Type) -> Option<Value> {

@@ -163,12 +163,16 @@ pub enum Addressing {
     Affine(i32),
     /// They are the sum of a scalar and an offset of each lane: the scalar, and the offsets, signed, of 32 bits.
     Offsets,
+    /// They are the sum of a scalar, so many bytes more from each lane to the next, and an offset of each lane: the scalar, and the offsets, unsigned, of 32 bits.
+    /// Memory of the lanes' own is laid out so.
+    Interleaved(u16),
 }
 
 /// A window that several accesses have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Window {
-    /// Of a pointer, which is among the constants of all threads from this byte on: where it is inside is known before threads begin.
+    /// Of a pointer, which is among the constants of all threads from this byte on: where it is inside is known before threads begin. Nothing is inside of the window
+    /// if the pointer is not.
     Pointer(u16),
     /// Any other.
     Shared(u16),
@@ -198,7 +202,7 @@ impl Access {
     pub fn stride(&self) -> Option<i32> {
         match self.addressing {
             Addressing::Affine(stride) => Some(stride),
-            Addressing::Varying | Addressing::Offsets => None,
+            Addressing::Varying | Addressing::Offsets | Addressing::Interleaved(_) => None,
         }
     }
 

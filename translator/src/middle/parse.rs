@@ -290,6 +290,10 @@ fn access(tokens: &mut Tokens<'_>) -> Result<Box<Access>, String> {
             tokens.take();
             Addressing::Affine(tokens.number()?)
         }
+        "interleaved" => {
+            tokens.take();
+            Addressing::Interleaved(tokens.number()?)
+        }
         _ if tokens.accept("offsets") => Addressing::Offsets,
         _ => Addressing::Varying,
     };

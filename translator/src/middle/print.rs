@@ -102,6 +102,7 @@ impl fmt::Display for Access {
             Addressing::Varying => {}
             Addressing::Affine(stride) => write!(f, " stride {stride}")?,
             Addressing::Offsets => f.write_str(" offsets")?,
+            Addressing::Interleaved(step) => write!(f, " interleaved {step}")?,
         }
         self.window.map_or(Ok(()), |window| write!(f, " {window}"))?;
         if self.is_guarded { f.write_str(" guarded") } else { Ok(()) }

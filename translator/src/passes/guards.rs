@@ -115,10 +115,13 @@ impl Guards<'_> {
         let operands = &self.function.instruction(instruction).operands;
         let value = operands[match access.addressing {
             Addressing::Affine(_) => return None,
-            Addressing::Offsets => 3,
+            Addressing::Offsets | Addressing::Interleaved(_) => 3,
             Addressing::Varying => 1,
         }];
         let stride = self.strides.guess(value)?;
+        if access.addressing != Addressing::Offsets && access.addressing != Addressing::Varying {
+            return None;
+        }
         let is_row = access.is_packed() && stride == access.span() as i64;
         let pays = is_row || stride == 0 && !self.is_write(instruction);
         (pays && stride % i64::from(access.alignment) == 0).then_some((stride, value))

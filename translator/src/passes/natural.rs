@@ -3,6 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::middle::function::{Block, End, Function, Target, Value};
+use crate::middle::types::Type;
 use crate::middle::verify::Dominators;
 
 /// A loop without another one in it, that is entered and left once. Ways to a fault do not count.
@@ -137,6 +138,39 @@ impl Loop {
         (entry, given)
     }
 
+    /// Copies it; the copy goes to the same block behind it.
+    pub fn copied(&self, function: &mut Function, join: Block) -> Copy {
+        let order = self.order(function);
+        debug_assert!(!order.contains(&join), "the block behind a loop is in it");
+        let mut copy = Copy { blocks: FxHashMap::default(), values: FxHashMap::default() };
+        for block in &order {
+            let new = function.add_block();
+            copy.blocks.insert(*block, new);
+            for parameter in function.block(*block).parameters.clone() {
+                let own = function.add_parameter(new, function.ty(parameter));
+                copy.values.insert(parameter, own);
+            }
+        }
+        for block in &order {
+            let new = copy.blocks[block];
+            for instruction in function.block(*block).instructions.clone() {
+                let data = function.instruction(instruction).clone();
+                let operands: Vec<Value> = data.operands.iter().map(|value| copy.value(*value)).collect();
+                let types: Vec<Type> = data.results.iter().map(|value| function.ty(*value)).collect();
+                let own = function.add_instruction(new, data.op, &operands, &types, data.origin);
+                copy.values
+                    .extend(data.results.iter().copied().zip(function.instruction(own).results.clone()));
+            }
+            let mut end = function.block(*block).end.clone();
+            if let End::Branch { condition, .. } = &mut end {
+                *condition = copy.value(*condition);
+            }
+            end.targets_mut().for_each(|target| *target = copy.target(target));
+            function.block_mut(new).end = end;
+        }
+        copy
+    }
+
     /// Has what is behind it use other values than its own.
     fn replace_behind(&self, function: &mut Function, old: &[Value], new: &[Value]) {
         let renamed: FxHashMap<Value, Value> = old.iter().copied().zip(new.iter().copied()).collect();
@@ -155,6 +189,29 @@ impl Loop {
                 put(condition);
             }
             end.targets_mut().for_each(|target| target.arguments.iter_mut().for_each(put));
+        }
+    }
+}
+
+/// A copy of a loop.
+pub struct Copy {
+    /// The new block of each block.
+    pub blocks: FxHashMap<Block, Block>,
+    /// The new value of each value.
+    pub values: FxHashMap<Value, Value>,
+}
+
+impl Copy {
+    /// The new value of a value.
+    pub fn value(&self, value: Value) -> Value {
+        self.values.get(&value).copied().unwrap_or(value)
+    }
+
+    /// The new target of a target.
+    pub fn target(&self, target: &Target) -> Target {
+        Target {
+            block: self.blocks.get(&target.block).copied().unwrap_or(target.block),
+            arguments: target.arguments.iter().map(|value| self.value(*value)).collect(),
         }
     }
 }

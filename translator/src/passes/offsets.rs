@@ -1,5 +1,5 @@
-//! Finds varying addresses that are the sum of a scalar of 64 bits and an offset of each lane of 32, as pointers that are indexed are: hosts compare and gather with
-//! offsets of 32 bits in half of the instructions.
+//! Finds varying addresses that are the sum of a scalar of 64 bits and an offset of each lane of 32, as pointers that are indexed are, and those in memory that lanes have
+//! for themselves: hosts compare and gather with offsets of 32 bits in half of the instructions.
 
 use rustc_hash::FxHashMap;
 
@@ -35,10 +35,14 @@ pub fn find(function: &Function) -> Function {
 struct Sum {
     /// Those that are the same for all lanes.
     scalars: Vec<Value>,
+    /// Scalars that are extended with zeros.
+    extended: Vec<Value>,
     /// Constants.
     constant: u64,
-    /// Offsets that are extended.
-    offsets: Option<Value>,
+    /// By how much lanes are apart.
+    step: u16,
+    /// Offsets that are extended, and how.
+    offsets: Option<(Value, Convert)>,
 }
 
 /// The terms of the addresses of an access of which nothing is known, if it is so.
@@ -51,7 +55,8 @@ fn sum_of(function: &Function, instruction: Instruction) -> Option<Sum> {
     }
     let mut sum = Sum::default();
     add_terms(function, data.operands[1], 0, &mut sum)?;
-    sum.offsets.is_some().then_some(sum)
+    let (_, convert) = sum.offsets?;
+    (convert == Convert::ZExt || sum.step == 0).then_some(sum)
 }
 
 fn add_terms(function: &Function, value: Value, depth: usize, sum: &mut Sum) -> Option<()> {
@@ -71,12 +76,32 @@ fn add_terms(function: &Function, value: Value, depth: usize, sum: &mut Sum) -> 
             sum.scalars.push(operands[0]);
             Some(())
         }
-        (Op::Convert(Convert::SExt), operands) if sum.offsets.is_none() => {
-            sum.offsets = Some(operands[0]).filter(|value| function.ty(*value).scalar == Scalar::Int(32));
-            sum.offsets.map(|_| ())
+        (Op::Convert(convert @ (Convert::SExt | Convert::ZExt)), operands) => {
+            if function.ty(operands[0]).scalar != Scalar::Int(32) {
+                return None;
+            }
+            match row(function, operands[0]).filter(|_| *convert == Convert::ZExt && sum.step == 0) {
+                Some((scalar, step)) => {
+                    sum.extended.push(scalar);
+                    sum.step = step;
+                }
+                None if sum.offsets.is_none() => sum.offsets = Some((operands[0], *convert)),
+                None => return None,
+            }
+            Some(())
         }
         _ => None,
     }
+}
+
+/// A scalar and by how much lanes are apart, of a sum that fits.
+fn row(function: &Function, value: Value) -> Option<(Value, u16)> {
+    let (Op::Binary(Binary::AddNuw), operands) = function.source(value)? else { return None };
+    let (Op::Splat, scalar) = function.source(operands[0])? else { return None };
+    let Constant::Each(lanes) = function.as_constant(operands[1])? else { return None };
+    let step = *lanes.get(1)?;
+    let is_row = lanes.iter().enumerate().all(|(n, lane)| *lane == n as u128 * step);
+    Some((scalar[0], u16::try_from(step).ok().filter(|_| is_row)?))
 }
 
 fn access(function: &Function, rebuild: &mut Rebuild<'_>, instruction: Instruction, sum: &Sum) {
@@ -87,7 +112,16 @@ fn access(function: &Function, rebuild: &mut Rebuild<'_>, instruction: Instructi
         let own = rebuild.value(*scalar);
         base = rebuild.builder.binary(Binary::Add, base, own);
     }
-    let Some(offsets) = sum.offsets else { return };
+    for scalar in &sum.extended {
+        let own = rebuild.value(*scalar);
+        let own = rebuild.builder.resize(own, 64, false);
+        base = rebuild.builder.binary(Binary::Add, base, own);
+    }
+    let Some((offsets, convert)) = sum.offsets else { return };
     let offsets = rebuild.value(offsets);
-    rebuild.copy_access(instruction, 0, &[base, offsets], |access| access.addressing = Addressing::Offsets);
+    let addressing = match convert {
+        Convert::ZExt => Addressing::Interleaved(sum.step),
+        _ => Addressing::Offsets,
+    };
+    rebuild.copy_access(instruction, 0, &[base, offsets], |access| access.addressing = addressing);
 }

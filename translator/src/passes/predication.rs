@@ -106,7 +106,7 @@ impl Predication<'_> {
         function.block_mut(entry).end = End::Jump(target);
         let (condition, chosen) = chosen?;
         let join = own.leave_by(function, &outputs);
-        let copy = copied(function, own, join);
+        let copy = own.copied(function, join);
         for guard in &chosen {
             function.block_mut(guard.block).end = End::Jump(guard.slow.clone());
             let block = copy.blocks[&guard.block];
@@ -459,55 +459,4 @@ fn exit(function: &Function, own: &Loop) -> Option<Exit> {
 /// The window of an access that may find another buffer.
 fn window_to_find(access: &Access) -> Option<Window> {
     access.window.filter(|_| !access.is_guarded)
-}
-
-/// A copy of a loop.
-struct Copy {
-    blocks: FxHashMap<Block, Block>,
-    values: FxHashMap<Value, Value>,
-}
-
-impl Copy {
-    fn value(&self, value: Value) -> Value {
-        self.values.get(&value).copied().unwrap_or(value)
-    }
-
-    fn target(&self, target: &Target) -> Target {
-        Target {
-            block: self.blocks.get(&target.block).copied().unwrap_or(target.block),
-            arguments: target.arguments.iter().map(|value| self.value(*value)).collect(),
-        }
-    }
-}
-
-/// Copies a loop, which goes to the same block behind it.
-fn copied(function: &mut Function, own: &Loop, join: Block) -> Copy {
-    let order = own.order(function);
-    debug_assert!(!order.contains(&join), "the block behind a loop is in it");
-    let mut copy = Copy { blocks: FxHashMap::default(), values: FxHashMap::default() };
-    for block in &order {
-        let new = function.add_block();
-        copy.blocks.insert(*block, new);
-        for parameter in function.block(*block).parameters.clone() {
-            let own = function.add_parameter(new, function.ty(parameter));
-            copy.values.insert(parameter, own);
-        }
-    }
-    for block in &order {
-        let new = copy.blocks[block];
-        for instruction in function.block(*block).instructions.clone() {
-            let data = function.instruction(instruction).clone();
-            let operands: Vec<Value> = data.operands.iter().map(|value| copy.value(*value)).collect();
-            let types: Vec<Type> = data.results.iter().map(|value| function.ty(*value)).collect();
-            let own = function.add_instruction(new, data.op, &operands, &types, data.origin);
-            copy.values.extend(data.results.iter().copied().zip(function.instruction(own).results.clone()));
-        }
-        let mut end = function.block(*block).end.clone();
-        if let End::Branch { condition, .. } = &mut end {
-            *condition = copy.value(*condition);
-        }
-        end.targets_mut().for_each(|target| *target = copy.target(target));
-        function.block_mut(new).end = end;
-    }
-    copy
 }

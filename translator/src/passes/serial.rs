@@ -66,7 +66,7 @@ impl Plan {
             end.targets().flat_map(|target| target.arguments.clone()).collect::<Vec<_>>()
         }));
         let is_vector = |value: &Value| function.ty(*value).lanes > 1;
-        let is_varying = |value: &Value| !matches!(function.as_constant(*value), Some(Constant::All(_)));
+        let is_varying = |value: &Value| same_lanes(function, *value, lanes).is_none();
         inputs.extend(
             used.iter().filter(|value| is_vector(value) && is_varying(value) && !defined.contains(value)),
         );
@@ -88,6 +88,13 @@ impl Plan {
             order,
         })
     }
+}
+
+/// What a constant is in all of the first lanes.
+fn same_lanes(function: &Function, value: Value, lanes: usize) -> Option<u128> {
+    let constant = function.as_constant(value)?;
+    let count = lanes.min(function.ty(value).lanes.into());
+    (0..count).all(|lane| constant.lane(lane) == constant.lane(0)).then(|| constant.lane(0))
 }
 
 /// Whether an operation can be done for one lane alone.
@@ -252,12 +259,20 @@ impl Serial<'_> {
                 serial.scalars.insert(parameter, own);
             }
         }
-        let header = Target { block: serial.blocks[&own.header], arguments: begin };
-        serial.function.block_mut(lane_block).end = End::Jump(header);
+        let to_header = Target { block: serial.blocks[&own.header], arguments: begin };
+        serial.function.block_mut(lane_block).end = End::Jump(to_header.clone());
         let done = serial.function.add_block();
         for block in &plan.order {
             serial.block(own, *block, done);
         }
+        let mask = serial.mask(own);
+        let blocks: FxHashSet<Block> = (to_header.block.0..serial.function.blocks.len() as u32)
+            .map(Block)
+            .filter(|block| *block != done)
+            .collect();
+        let leaves =
+            |block: &&Block| serial.function.block(**block).end.targets().any(|target| target.block == done);
+        let last = blocks.iter().find(leaves).copied();
         // A lane's results.
         serial.current = done;
         for (n, value) in plan.outputs.iter().enumerate() {
@@ -280,6 +295,22 @@ impl Serial<'_> {
             .map(|(n, ty)| serial.append(Op::GetArray(out(n)), &[], &[*ty], 0)[0])
             .collect();
         serial.function.block_mut(end).end = End::Jump(Target { block: join, arguments: all });
+        if let (Some(mask), Some(last)) = (mask, last) {
+            let inner = Loop { header: to_header.block, blocks, before: lane_block, last, behind: done };
+            specialise(function, &inner, mask, &to_header);
+        }
+    }
+
+    /// Which of the header's parameters says whether a lane is in the loop: the mask of what it reads.
+    fn mask(&self, own: &Loop) -> Option<usize> {
+        let instructions = self.plan.order.iter().flat_map(|block| &self.function.block(*block).instructions);
+        let mut masks = instructions.filter_map(|instruction| {
+            let data = self.function.instruction(*instruction);
+            matches!(data.op, Op::Load(_)).then(|| self.scalars.get(&data.operands[0]))
+        });
+        let mask = masks.next()??;
+        let parameters = &self.function.block(self.blocks[&own.header]).parameters;
+        parameters.iter().position(|own| own == mask)
     }
 
     fn append(&mut self, op: Op, operands: &[Value], results: &[Type], origin: u32) -> Vec<Value> {
@@ -292,11 +323,8 @@ impl Serial<'_> {
         if let Some(own) = self.scalars.get(&value) {
             return *own;
         }
-        match self.function.as_constant(value) {
-            Some(Constant::All(bits)) => {
-                let bits = *bits;
-                self.function.constant(self.function.ty(value).with_lanes(1), Constant::All(bits))
-            }
+        match same_lanes(self.function, value, self.plan.lanes) {
+            Some(bits) => self.function.constant(self.function.ty(value).with_lanes(1), Constant::All(bits)),
             // A scalar from outside.
             _ => value,
         }
@@ -378,4 +406,43 @@ impl Serial<'_> {
         self.current = join;
         found
     }
+}
+
+/// Gives a loop of one lane a copy for as long as the lane is in it: nothing in there asks for that.
+fn specialise(function: &mut Function, own: &Loop, mask: usize, entry: &Target) {
+    let outputs = own.outputs(function);
+    let join = own.leave_by(function, &outputs);
+    let copy = own.copied(function, join);
+    let header = copy.blocks[&own.header];
+    let parameters = function.block(header).parameters.clone();
+    let all = function.constant(Type::mask(1), Constant::All(1));
+    let choose = |arguments: &[Value]| {
+        let to = |block: Block| Target { block, arguments: arguments.to_vec() };
+        End::Branch { condition: arguments[mask], yes: to(header), no: to(own.header) }
+    };
+    function.block_mut(own.before).end = choose(&entry.arguments);
+    let back = function.add_block();
+    let next: Vec<Value> =
+        parameters.iter().map(|value| function.add_parameter(back, function.ty(*value))).collect();
+    let put = |value: &mut Value| {
+        if *value == parameters[mask] {
+            *value = all;
+        }
+    };
+    for block in copy.blocks.values() {
+        for instruction in function.block(*block).instructions.clone() {
+            function.instructions[instruction.0 as usize].operands.iter_mut().for_each(put);
+        }
+        let end = &mut function.block_mut(*block).end;
+        if let End::Branch { condition, .. } = end {
+            put(condition);
+        }
+        for target in end.targets_mut() {
+            target.arguments.iter_mut().for_each(put);
+            if target.block == header {
+                target.block = back;
+            }
+        }
+    }
+    function.block_mut(back).end = choose(&next);
 }

@@ -150,6 +150,10 @@ impl Strides {
             Op::Splat => Stride::UNIFORM,
             Op::Input(_) => Stride::Varying,
             Op::Binary(Binary::Add | Binary::AddNuw) => of(stride(0).wrapping_add(stride(1))),
+            // -1 - x
+            Op::Binary(Binary::Xor) if constant(1) == Some(((1_u128 << ty.scalar.bits()) - 1) as i64) => {
+                of(stride(0).wrapping_neg())
+            }
             Op::Binary(Binary::Sub) => of(stride(0).wrapping_sub(stride(1))),
             Op::Binary(Binary::Mul) if constant(1).is_some() => {
                 of(stride(0).wrapping_mul(constant(1).unwrap_or(0)))
@@ -168,6 +172,11 @@ impl Strides {
             Op::Shuffle(order) => self.of_shuffle(order, operands, ty),
             Op::Convert(Convert::Bitcast) if function.ty(operands[0]).lanes != ty.lanes => Stride::Varying,
             Op::Bits | Op::Mask => Stride::Varying,
+            Op::Binary(binary @ (Binary::And | Binary::LShr | Binary::AShr))
+                if !is_uniform && stride(1) == 0 =>
+            {
+                of_part(*binary, stride(0), constant(1), ty)
+            }
             _ if is_uniform => Stride::Affine { stride: 0, proved },
             Op::Binary(Binary::SMin | Binary::SMax | Binary::UMin | Binary::UMax) => {
                 of_choice(Stride::Varying, changes[0], changes[1])
@@ -207,6 +216,22 @@ impl Strides {
             }
             _ => Stride::Varying,
         }
+    }
+}
+
+/// Of the low or the high bits of numbers, which most likely carry nothing into each other where lanes begin at a multiple of their number.
+fn of_part(binary: Binary, stride: i64, second: Option<i64>, ty: Type) -> Stride {
+    let lanes = i64::from(ty.lanes);
+    let is_high = match (binary, second) {
+        (Binary::And, Some(bits)) => bits & (lanes * stride - 1) == 0,
+        (Binary::And, None) => false,
+        (_, Some(count)) => count < 32 && lanes * stride <= 1 << count,
+        _ => return Stride::Varying,
+    };
+    match binary {
+        _ if is_high => Stride::Guessed(0),
+        Binary::And => Stride::Guessed(stride),
+        _ => Stride::Varying,
     }
 }
 

@@ -21,7 +21,7 @@ use gencl_simulator::{Executor, Settings};
 use gencl_translator::host::{Effort, Host};
 use gencl_translator::middle::parse::parse;
 use gencl_translator::middle::verify::verify;
-use gencl_translator::{Choices, Second, Way, to_ir};
+use gencl_translator::{Choices, to_ir};
 
 use crate::branches::SUMS;
 
@@ -56,8 +56,6 @@ pub struct Translator {
     pub host: &'static Host,
     /// LLVM is to do little.
     pub little: bool,
-    /// Which way.
-    pub way: Way,
     /// In all loops others have their turn after so many rounds.
     pub rounds: Option<u32>,
     /// What the interpreter was left with.
@@ -66,13 +64,7 @@ pub struct Translator {
 
 impl Default for Translator {
     fn default() -> Translator {
-        Translator {
-            host: hosts()[0],
-            little: false,
-            way: Way::Direct,
-            rounds: None,
-            interpreted: Mutex::default(),
-        }
+        Translator { host: hosts()[0], little: false, rounds: None, interpreted: Mutex::default() }
     }
 }
 
@@ -90,25 +82,14 @@ pub fn hosts() -> Vec<&'static Host> {
 impl TranslationSource for Translator {
     fn request(&self, request: Request, done: Done) {
         let effort = if self.little { Effort::Little } else { Effort::Full };
-        // One way for half of the kernels, the other for the others.
-        let gathers_apart = (request.code.len() / 16).is_multiple_of(2);
-        let mut choices = Choices {
-            host: self.host,
-            effort,
-            second: Second::Always,
-            gathers_apart,
-            way: self.way,
-            ..Choices::default()
-        };
+        let mut choices = Choices { host: self.host, effort, ..Choices::default() };
         let mut request = request;
         if let Some(rounds) = self.rounds {
             choices.rounds = rounds;
             request.variant.spins = true;
         }
         let answer = gencl_translator::translate(&request, &choices);
-        if self.way == Way::Middle {
-            check_middle(&request, &choices);
-        }
+        check_middle(&request, &choices);
         if let Ok(translation) = &answer {
             self.interpreted.lock().unwrap().clone_from(&translation.interpreted);
         }
@@ -119,7 +100,7 @@ impl TranslationSource for Translator {
 /// The middle IR of a kernel is well-formed, and its text is read as the same.
 fn check_middle(request: &Request, choices: &Choices) {
     let written = to_ir(request, choices).unwrap_or_else(|why| panic!("not translated: {why}"));
-    let Some(function) = written.middle else { panic!("there is no middle IR") };
+    let function = written.middle;
     verify(&function).unwrap_or_else(|why| panic!("{why}\n{function}"));
     let text = function.to_string();
     let again = parse(&text).unwrap_or_else(|why| panic!("{why}\n{text}"));

@@ -25,7 +25,6 @@ use gencl_eu::device::Device;
 use gencl_eu::fault::{Fault, Reason};
 use gencl_isa::{Extra, Instruction, Opcode, Type};
 use gencl_testing::Random;
-use gencl_translator::Way;
 use harness::{CONSTANTS, Case, DATA, DATA_SIZE, IDS, Outcome, Translator, code, difference, hosts, run};
 use memory::{addresses, message};
 use random::{arithmetic, bytes, indirect, is_integer};
@@ -64,11 +63,8 @@ const ENDLESS: &str = "it does not end";
 fn check(case: &Case) -> Option<String> {
     let code = code(case)?;
     let interpreted = run(case, &code, None);
-    [Way::Direct, Way::Middle].into_iter().find_map(|way| {
-        let translator = Translator { host: case.host, way, rounds: case.rounds, ..Translator::default() };
-        let translated = run(case, &code, Some(&Arc::new(translator)));
-        compared(&interpreted, translated).map(|text| format!("{way:?}: {text}"))
-    })
+    let translator = Translator { host: case.host, rounds: case.rounds, ..Translator::default() };
+    compared(&interpreted, run(case, &code, Some(&Arc::new(translator))))
 }
 
 fn compared(interpreted: &Result<Outcome, Fault>, translated: Result<Outcome, Fault>) -> Option<String> {

@@ -6,8 +6,6 @@ use std::sync::Arc;
 use gencl_isa::{Extra, Type, print};
 use gencl_testing::Random;
 
-use gencl_translator::Way;
-
 use crate::harness::{BEFORE, CONSTANTS, Case, DATA_SIZE, GENERATION, Outcome, Translator, code, hosts, run};
 use crate::points::{Operation, operations, points};
 use crate::sample::{Owned, SLOTS, Sample, constants};
@@ -108,27 +106,18 @@ fn flush(filling: &mut Filling, random: &mut Random, little: bool, tally: &mut T
     tally.kernels += 1;
     // What is tested is what is written for LLVM, which takes most of the time.
     let little = little || !random.one_in(3);
-    for way in [Way::Direct, Way::Middle] {
-        let translator = Translator { host: case.host, little, way, ..Translator::default() };
-        compare_way(&case, &placed, &Arc::new(translator), tally);
-    }
-}
-
-/// Compares what both engines leave.
-fn compare_way(case: &Case, placed: &Placed, translator: &Arc<Translator>, tally: &mut Tally) {
-    let Some((interpreted, translated)) = both(case, placed, translator, tally) else { return };
-    if translator.way == Way::Direct {
-        count_interpreted(placed, translator, tally);
-    }
+    let translator = Arc::new(Translator { host: case.host, little, ..Translator::default() });
+    let Some((interpreted, translated)) = both(&case, &placed, &translator, tally) else { return };
+    count_interpreted(&placed, &translator, tally);
     if interpreted == translated {
         return;
     }
     // Flags are what instructions before have left: the first difference is the cause of others.
     let differs = |(sample, slot): &(Sample, u8)| difference(sample, *slot, &interpreted, &translated);
     match placed.iter().find_map(|at| Some((at.0, differs(at)?))) {
-        Some((sample, text)) => tell(tally, &sample, case, &text),
-        None if different_elsewhere(placed, &interpreted, &translated) => {
-            tell(tally, &placed[0].0, case, "registers that no instruction writes");
+        Some((sample, text)) => tell(tally, &sample, &case, &text),
+        None if different_elsewhere(&placed, &interpreted, &translated) => {
+            tell(tally, &placed[0].0, &case, "registers that no instruction writes");
         }
         None => {}
     }
