@@ -1,20 +1,12 @@
 //! Builds of programs.
 
-use std::time::Duration;
-
 use gencl_program::protocol::{BuildResult, Status, ToServer};
-use gencl_program::{report, variables};
 use gencl_sync::{Condvar, Mutex};
 
 use crate::cache::Cache;
 use crate::server::{Failure, Purpose, Server};
+use crate::timeout::timeout;
 use crate::{Unavailable, locate, report_unavailable, server, start, translations};
-
-/// Time limit of a build in seconds unless `GENCL_BUILD_TIMEOUT` sets one.
-const DEFAULT_TIMEOUT: f64 = 300.0;
-
-/// Upper bound of that variable: a day.
-const LONGEST_TIMEOUT: f64 = 24.0 * 60.0 * 60.0;
 
 /// Idle servers.
 struct Pool {
@@ -140,24 +132,9 @@ fn give(server: Server) {
     }
 }
 
-pub(super) fn timeout() -> Duration {
-    limit(report::number(&variables::BUILD_TIMEOUT, DEFAULT_TIMEOUT))
-}
-
-/// The limit for a number of seconds, which is positive.
-fn limit(seconds: f64) -> Duration {
-    Duration::from_secs_f64(seconds.min(LONGEST_TIMEOUT))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn limits() {
-        assert_eq!(limit(7.0), Duration::from_secs(7));
-        assert_eq!(limit(f64::MAX), Duration::from_secs(86400));
-    }
 
     #[test]
     fn nobody_waits_for_what_the_parent_starts() {

@@ -13,7 +13,8 @@ use gencl_sync::{Condvar, Mutex, MutexGuard};
 
 use crate::cache::Cache;
 use crate::server::{Failure, Purpose, Server};
-use crate::{builds, host, locate, server, start};
+use crate::timeout::timeout;
+use crate::{host, locate, server, start};
 
 /// The translation service of this process.
 pub struct Translations;
@@ -150,10 +151,10 @@ impl<S: Fn() -> Result<Server, Failure>> Translator<S> {
 
     /// Sends a request to the server of the last one, or to a new server.
     fn ask(&mut self, request: &[u8]) -> Result<Vec<u8>, String> {
-        let timeout = builds::timeout().min(LONGEST);
+        let limit = timeout().min(LONGEST);
         let waiting = self.server.take_if(Server::alive);
         let (answer, server) =
-            server::ask(waiting, &self.start, |server| server.translate(request.to_vec(), timeout))
+            server::ask(waiting, &self.start, |server| server.translate(request.to_vec(), limit))
                 .map_err(|failure| failure.to_string())?;
         self.server = Some(server);
         Ok(answer)
