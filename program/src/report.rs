@@ -6,10 +6,14 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use crate::debug::{self, Debug};
 use crate::environment;
 use crate::variables::Variable;
+
+/// The longest limit of time in seconds, a day: longer ones are none, and times that are added stay in range.
+const LONGEST: f64 = 24.0 * 60.0 * 60.0;
 
 /// Prints the first line of a text, once per process and subject.
 pub fn once(subject: &str, text: &str) {
@@ -33,6 +37,16 @@ pub fn number(variable: &Variable, default: f64) -> f64 {
         ignored(variable, &value);
         default
     })
+}
+
+/// The limit of time in seconds that an environment variable is set to, as [`number`], but at most a day.
+#[must_use]
+pub fn seconds(variable: &Variable, default: Duration) -> Duration {
+    limit(number(variable, default.as_secs_f64()))
+}
+
+fn limit(seconds: f64) -> Duration {
+    Duration::from_secs_f64(seconds.min(LONGEST))
 }
 
 /// The word that an environment variable is set to, as [`number`].
@@ -73,6 +87,12 @@ pub fn beyond_limit(what: &str, asked: u64, unit: &str, most: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn limits_of_time_are_bounded() {
+        assert_eq!(limit(7.0), Duration::from_secs(7));
+        assert_eq!(limit(f64::MAX), Duration::from_secs(86400));
+    }
 
     #[test]
     fn numbers_are_grouped() {

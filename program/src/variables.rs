@@ -97,15 +97,6 @@ impl Variable {
         };
         if valid { Vec::new() } else { vec![format!("{}={value}: it takes {}", self.name, self.takes())] }
     }
-
-    /// The word that the environment sets, if it does.
-    ///
-    /// # Errors
-    /// The variable does not take it; the text is for users.
-    pub fn word(&self) -> Result<Option<String>, String> {
-        let Some(value) = environment::value(self.name) else { return Ok(None) };
-        self.complaints(&value).pop().map_or(Ok(Some(value)), Err)
-    }
 }
 
 /// Messages about variables of the environment that do not exist and are similar to one that does.

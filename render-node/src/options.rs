@@ -34,7 +34,7 @@ pub struct Options {
     pub hang_limit: Duration,
     /// See [`STATISTICS`].
     pub statistics: Option<PathBuf>,
-    /// How kernels are executed (`GENCL_ENGINE`). Invalid values are ignored.
+    /// How kernels are executed (`GENCL_ENGINE`).
     pub engine: EngineChoice,
 }
 
@@ -69,15 +69,9 @@ fn read() -> Options {
         device: environment::value(DEVICE).unwrap_or_else(|| "skl".into()),
         strict: environment::value(STRICT).is_some(),
         trace: environment::value(TRACE).is_some(),
-        hang_limit: hang_limit(),
+        hang_limit: report::seconds(&variables::HANG_LIMIT, Settings::default().hang_limit),
         statistics: environment::trusted_value(STATISTICS).map(PathBuf::from),
         engine: EngineChoice::named(&report::word(&variables::ENGINE).unwrap_or_default())
             .unwrap_or_default(),
     }
-}
-
-fn hang_limit() -> Duration {
-    let default = Settings::default().hang_limit;
-    Duration::try_from_secs_f64(report::number(&variables::HANG_LIMIT, default.as_secs_f64()))
-        .unwrap_or(default)
 }

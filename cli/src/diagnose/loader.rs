@@ -15,8 +15,10 @@ const VENDORS: &str = "/etc/OpenCL/vendors";
 /// Variables that name other places: of Khronos' loader and ocl-icd, and of ocl-icd alone.
 const VARIABLES: [&str; 2] = ["OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH"];
 
-/// The loader that programs are linked to.
+/// The loader that programs are linked to, unless the variable has the path of another: the wheel for pip sets it to that
+/// of pyopencl.
 const LOADER: &str = "libOpenCL.so.1";
+const LOADER_VARIABLE: &str = "GENCL_ICD_LOADER";
 
 /// The loader and what it finds.
 #[derive(Debug, Default, Serialize)]
@@ -25,6 +27,8 @@ pub(crate) struct LoaderState {
     pub place: String,
     /// The variable that names it, if one does.
     pub variable: Option<&'static str>,
+    /// The loader's library.
+    pub library: String,
     /// All `.icd` files.
     pub drivers: Vec<Icd>,
     /// The names of the loader's platforms, or why there are none.
@@ -68,11 +72,13 @@ impl LoaderState {
             let loaded = try_to_load(&library);
             Icd { file, library, loaded }
         });
+        let library = loader();
         Self {
+            platforms: try_to_load(&library),
+            library,
             drivers: drivers.collect(),
             place: place.display().to_string(),
             variable: set.map(|(name, _)| name),
-            platforms: try_to_load(LOADER),
         }
     }
 
@@ -100,18 +106,26 @@ impl LoaderState {
         match &self.platforms {
             Loaded::Problem(reason) => {
                 problems.push(format!(
-                    "the ICD loader {LOADER}: {reason}; Debian's package is ocl-icd-libopencl1"
+                    "the ICD loader {}: {reason}; Debian's package is ocl-icd-libopencl1",
+                    self.library
                 ));
             }
             Loaded::Platforms(names) if problems.is_empty() && !names.iter().any(|name| name == "gencl") => {
                 problems.push(format!(
-                    "the ICD loader {LOADER} does not find gencl, although an .icd file names it"
+                    "the ICD loader {} does not find gencl, although an .icd file names it",
+                    self.library
                 ));
             }
             Loaded::Platforms(_) => {}
         }
         problems
     }
+}
+
+/// The library of the ICD loader.
+fn loader() -> String {
+    let other = environment::trusted_value(LOADER_VARIABLE);
+    other.map_or_else(|| LOADER.to_owned(), |path| path.to_string_lossy().into_owned())
 }
 
 impl Icd {
@@ -149,7 +163,7 @@ pub fn load(library: &str) -> bool {
     let platforms = || {
         // Kept until the process ends.
         let loaded: &'static Library = Box::leak(Box::new(driver::open(Path::new(library))?));
-        if library == LOADER { driver::platforms_of_loader(loaded) } else { driver::platforms(loaded) }
+        if library == loader() { driver::platforms_of_loader(loaded) } else { driver::platforms(loaded) }
     };
     match platforms() {
         Ok(platforms) => {

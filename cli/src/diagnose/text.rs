@@ -44,6 +44,7 @@ pub(super) fn render(report: &Report) -> String {
 fn loader(out: &mut Sections, report: &Report) {
     let state = &report.loader;
     out.section("ICD loader");
+    out.line("library", &state.library);
     let variable = state.variable.map_or_else(String::new, |name| format!(" ({name})"));
     out.line("drivers in", &format!("{}{variable}", state.place));
     for icd in &state.drivers {

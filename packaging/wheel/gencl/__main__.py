@@ -10,7 +10,7 @@ import os
 import sys
 from pathlib import Path
 
-from gencl import PREFIX, variables
+from gencl import PREFIX, loader, variables
 
 
 def main() -> str:
@@ -33,6 +33,7 @@ def run(program: str, arguments: list[str]) -> str:
     """Becomes a program, for which the driver is the only one unless the user has chosen others."""
     if "OCL_ICD_VENDORS" not in os.environ:
         os.environ.update(variables(os.environ))
+    os.environ.update(loader())
     try:
         os.execvp(program, arguments)
     except OSError as error:

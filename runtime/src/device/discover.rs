@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use gencl_i915::RenderNode;
 use gencl_i915::facts::NodeFacts;
@@ -66,10 +65,8 @@ impl Discovery {
 /// Without it, all supported render nodes, or the simulator if there are none. `GENCL_DEVICE_TYPE` (`cpu`,
 /// `gpu`) overrides the reported type. Devices that cannot be used are left out, with a message when that may be a surprise.
 pub(crate) fn discover() -> Discovery {
-    let kind = match variables::DEVICE_TYPE.word() {
-        Ok(word) => word.map(|word| if word == "cpu" { DeviceKind::Cpu } else { DeviceKind::Gpu }),
-        Err(complaint) => return Discovery::failed(complaint),
-    };
+    let kind = report::word(&variables::DEVICE_TYPE)
+        .map(|word| if word == "cpu" { DeviceKind::Cpu } else { DeviceKind::Gpu });
     match environment::trusted_value(variables::DEVICE.name) {
         Some(names) => chosen(&names.to_string_lossy(), kind),
         None => automatic(kind),
@@ -172,12 +169,8 @@ fn simulated_kind() -> DeviceKind {
 /// `GENCL_DEBUG=profile`.
 fn simulated(target: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
     let mut settings = Settings { shared: false, ..Settings::default() };
-    if let Some(limit) = environment::value(variables::HANG_LIMIT.name) {
-        let seconds =
-            variables::HANG_LIMIT.number(&limit).and_then(|limit| Duration::try_from_secs_f64(limit).ok());
-        settings.hang_limit = seconds.ok_or_else(|| variables::HANG_LIMIT.complaints(&limit).concat())?;
-    }
-    settings.engine = EngineChoice::named(&variables::ENGINE.word()?.unwrap_or_default())?;
+    settings.hang_limit = report::seconds(&variables::HANG_LIMIT, settings.hang_limit);
+    settings.engine = EngineChoice::named(&report::word(&variables::ENGINE).unwrap_or_default())?;
     settings.translations = Some(Source(Arc::new(gencl_client::Translations)));
     settings.statistics = profile::file("counts.json").map(|file| statistics::written_at_exit(&file));
     simulate(target, kind.unwrap_or_else(simulated_kind), settings)

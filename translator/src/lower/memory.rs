@@ -288,11 +288,11 @@ impl Lowering<'_> {
             let go_on = self.f.label();
             self.f.branch_likely(&one, go_on, site.ways.outside);
             self.f.begin(go_on);
-            let mask = self.f.mask(mask);
-            offsets = self.f.select(&mask, &offsets, &LlvmValue::int(offsets.ty, 0));
+            let vector = self.f.mask(mask);
+            offsets = self.f.select(&vector, &offsets, &LlvmValue::int(offsets.ty, 0));
             site.mask = None;
             self.anywhere(site, &offsets);
-            site.mask = Some(self.f.mask_bits(&mask));
+            site.mask = Some(mask.clone());
             return;
         }
         self.anywhere(site, &offsets);

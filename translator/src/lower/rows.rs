@@ -80,6 +80,7 @@ impl Lowering<'_> {
                 self.anywhere_by(site, step, &wide);
             }
         } else if self.is_near(site, step) {
+            let at = self.f.at(&at, access.components[0].into());
             self.near(site, step / i64::from(access.size), &at);
         } else {
             self.anywhere_by(site, step, &wide);
@@ -111,13 +112,14 @@ impl Lowering<'_> {
         let count = count as usize;
         let last = (lanes - 1) * count + 1 - lanes;
         let begins: Vec<usize> = (0..count).map(|piece| (piece * lanes).min(last)).collect();
-        let pieces: Vec<LlvmValue> = begins
+        let mut pieces: Vec<LlvmValue> = begins
             .iter()
             .map(|begin| {
                 let at = self.f.at(at, begin * size);
                 self.f.load(row, &at, &how)
             })
             .collect();
+        pieces.resize(count.next_power_of_two(), LlvmValue::poison(row));
         let all = self.concatenated(pieces);
         let order: Vec<u32> = (0..lanes)
             .map(|lane| {
@@ -229,7 +231,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Vectors of one type, one behind the other.
+    /// Vectors of one type, a power of two of them, one behind the other.
     fn concatenated(&mut self, mut parts: Vec<LlvmValue>) -> LlvmValue {
         while parts.len() > 1 {
             let mut joined = Vec::with_capacity(parts.len().div_ceil(2));

@@ -89,6 +89,11 @@ impl TranslationSource for Translator {
             request.variant.spins = true;
         }
         let answer = gencl_translator::translate(&request, &choices);
+        if let Err(why) = &answer {
+            // Nothing would be compared.
+            eprintln!("not translated: {why}");
+            std::process::abort();
+        }
         check_middle(&request, &choices);
         if let Ok(translation) = &answer {
             self.interpreted.lock().unwrap().clone_from(&translation.interpreted);
