@@ -1,17 +1,12 @@
 //! Builds of programs.
 
-use std::time::Duration;
-
 use gencl_program::protocol::{BuildResult, Status, ToServer};
-use gencl_program::{report, variables};
 use gencl_sync::{Condvar, Mutex};
 
 use crate::cache::Cache;
 use crate::server::{Failure, Purpose, Server};
-use crate::{Unavailable, locate, report_unavailable, server, start};
-
-/// Time limit of a build unless `GENCL_BUILD_TIMEOUT` sets one.
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
+use crate::timeout::timeout;
+use crate::{Unavailable, locate, report_unavailable, server, start, translations};
 
 /// Idle servers.
 struct Pool {
@@ -52,8 +47,9 @@ pub fn expect_build(source: &[u8]) {
     }
 }
 
-/// Starts a server in the background unless one is idle or being started.
+/// Starts a server in the background unless one is idle or being started, and one for translations.
 fn warm_up() {
+    translations::warm_up();
     let mut pool = POOL.lock();
     if pool.starting() || !pool.idle.is_empty() {
         return;
@@ -134,10 +130,6 @@ fn give(server: Server) {
     if pool.idle.len() < MAX_IDLE {
         pool.idle.push(server);
     }
-}
-
-pub(super) fn timeout() -> Duration {
-    report::seconds(&variables::BUILD_TIMEOUT, DEFAULT_TIMEOUT)
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod host;
 mod locate;
 mod server;
 mod state;
+mod timeout;
 mod translations;
 
 pub use builds::{build, expect_build, expect_builds};

@@ -1,18 +1,20 @@
 //! Translations of kernels, for the simulator.
 //!
 //! Worker threads answer requests in order: from the cache, or by a server that only translates. They are
-//! started on demand, each with a server of its own.
+//! started on demand, each with a server of its own; the first one with the first build of a program, so that
+//! its server has started when the first request comes.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use gencl_eu::abi::{Answer, Done, Request, TranslationSource};
 use gencl_program::protocol::{BuildResult, Status};
-use gencl_sync::{Condvar, Mutex};
+use gencl_sync::{Condvar, Mutex, MutexGuard};
 
 use crate::cache::Cache;
 use crate::server::{Failure, Purpose, Server};
-use crate::{builds, host, locate, server, start};
+use crate::timeout::timeout;
+use crate::{host, locate, server, start};
 
 /// The translation service of this process.
 pub struct Translations;
@@ -28,56 +30,88 @@ const LONGEST: Duration = Duration::from_secs(60);
 struct Queue {
     waiting: VecDeque<(Request, Done)>,
     threads: usize,
-    /// Number of idle threads.
+    /// Number of threads that have no request.
     idle: usize,
+    /// Whether there may be requests: kernels that are built may be translated.
+    expected: bool,
     /// Id of the process that owns the queue. After a `fork`, the parent's threads do not exist.
     process: u32,
 }
 
-static QUEUE: Mutex<Queue> = Mutex::new(Queue { waiting: VecDeque::new(), threads: 0, idle: 0, process: 0 });
+impl Queue {
+    const fn new(process: u32) -> Queue {
+        Queue { waiting: VecDeque::new(), threads: 0, idle: 0, expected: false, process }
+    }
+
+    /// The queue of this process.
+    fn lock() -> MutexGuard<'static, Queue> {
+        let mut queue = QUEUE.lock();
+        if queue.process != std::process::id() {
+            *queue = Queue { expected: queue.expected, ..Queue::new(std::process::id()) };
+        }
+        queue
+    }
+
+    /// Starts a thread, which is idle once its server has started.
+    fn add_thread(&mut self) {
+        let thread = std::thread::Builder::new().name("gencl-translate".into()).spawn(work);
+        self.threads += usize::from(thread.is_ok());
+        self.idle += usize::from(thread.is_ok());
+    }
+}
+
+static QUEUE: Mutex<Queue> = Mutex::new(Queue::new(0));
 
 /// Notified when there is a request.
 static ASKED: Condvar = Condvar::new();
 
 impl TranslationSource for Translations {
+    fn expect(&self) {
+        Queue::lock().expected = true;
+    }
+
     fn request(&self, request: Request, done: Done) {
-        let mut queue = QUEUE.lock();
-        if queue.process != std::process::id() {
-            *queue = Queue { waiting: VecDeque::new(), threads: 0, idle: 0, process: std::process::id() };
-        }
+        let mut queue = Queue::lock();
         queue.waiting.push_back((request, done));
-        if queue.idle >= queue.waiting.len() || queue.threads == MAX_THREADS {
-            ASKED.notify_one();
-            return;
+        if queue.idle < queue.waiting.len() && queue.threads < MAX_THREADS {
+            queue.add_thread();
         }
-        let thread = std::thread::Builder::new().name("gencl-translate".into()).spawn(work);
-        queue.threads += usize::from(thread.is_ok());
         if queue.threads == 0 {
             // There is no thread to answer: dropping `done` reports that.
             let unanswered = std::mem::take(&mut queue.waiting);
             drop(queue);
             drop(unanswered);
+            return;
         }
+        ASKED.notify_one();
+    }
+}
+
+/// Starts a worker thread and its server, if there may be requests and there is none yet. Called when a
+/// program will be built: that leaves other cores idle, and its kernels have no translations in the cache.
+pub fn warm_up() {
+    let mut queue = Queue::lock();
+    if queue.expected && queue.threads == 0 {
+        queue.add_thread();
     }
 }
 
 /// The main loop of a worker thread.
 fn work() {
     let mut translator = Translator::new(|| start(Purpose::Translations));
+    translator.warm_up();
     loop {
         let mut queue = QUEUE.lock();
         let (request, done) = loop {
             match queue.waiting.pop_front() {
                 Some(next) => break next,
-                None => {
-                    queue.idle += 1;
-                    ASKED.wait(&mut queue);
-                    queue.idle -= 1;
-                }
+                None => ASKED.wait(&mut queue),
             }
         };
+        queue.idle -= 1;
         drop(queue);
         done(translator.answer(&request));
+        QUEUE.lock().idle += 1;
     }
 }
 
@@ -90,6 +124,11 @@ struct Translator<S> {
 impl<S: Fn() -> Result<Server, Failure>> Translator<S> {
     fn new(start: S) -> Self {
         Self { start, server: None }
+    }
+
+    /// Starts a server. If that fails, the next request says why.
+    fn warm_up(&mut self) {
+        self.server = (self.start)().ok();
     }
 
     fn answer(&mut self, request: &Request) -> Answer {
@@ -112,10 +151,10 @@ impl<S: Fn() -> Result<Server, Failure>> Translator<S> {
 
     /// Sends a request to the server of the last one, or to a new server.
     fn ask(&mut self, request: &[u8]) -> Result<Vec<u8>, String> {
-        let timeout = builds::timeout().min(LONGEST);
+        let limit = timeout().min(LONGEST);
         let waiting = self.server.take_if(Server::alive);
         let (answer, server) =
-            server::ask(waiting, &self.start, |server| server.translate(request.to_vec(), timeout))
+            server::ask(waiting, &self.start, |server| server.translate(request.to_vec(), limit))
                 .map_err(|failure| failure.to_string())?;
         self.server = Some(server);
         Ok(answer)
@@ -170,6 +209,19 @@ mod tests {
         assert_eq!(translator.ask(&[1]), Ok(vec![7]));
         assert_eq!(translator.ask(&[1]), Ok(vec![7]));
         assert_eq!(started.get(), 3, "the one that answers is kept");
+    }
+
+    #[test]
+    fn a_server_that_was_started_before_answers() {
+        let scripts =
+            [Script::new("translator-before", "cat greeting; head -c 13 >/dev/null; cat answer; cat left")];
+        answers(&scripts[0]);
+        let started = Cell::new(0);
+        let mut translator = scripted(&scripts, &started);
+        translator.warm_up();
+        assert_eq!(started.get(), 1);
+        assert_eq!(translator.ask(&[1]), Ok(vec![7]));
+        assert_eq!(started.get(), 1);
     }
 
     #[test]

@@ -46,8 +46,8 @@ pub struct Service<'a> {
     pub debug: &'a Debug,
     /// How long it waits for a request before it ends.
     pub idle_timeout: Duration,
-    /// Whether to expect builds: clang and LLVM are then initialised before the first one.
-    pub builds: bool,
+    /// Prepares for the requests that are expected, after the greeting and before the first one.
+    pub warm_up: fn(),
     /// Answers a request for a translation, both in the encoding of the protocol.
     pub translate: fn(&[u8]) -> Vec<u8>,
 }
@@ -61,11 +61,9 @@ pub fn serve(
     output: &mut impl Write,
     service: Service<'_>,
 ) -> io::Result<()> {
-    let Service { debug, idle_timeout, builds, translate } = service;
+    let Service { debug, idle_timeout, warm_up, translate } = service;
     write_message(output, &FromServer::Hello { version: VERSION, compiler: identity() })?;
-    if builds {
-        warm_up();
-    }
+    warm_up();
     let requests = read_in_background(input)?;
     loop {
         match requests.recv_timeout(idle_timeout) {
@@ -130,7 +128,7 @@ fn read_in_background(
 }
 
 /// Builds a kernel and discards it, to initialise LLVM and clang.
-fn warm_up() {
+pub fn warm_up() {
     library::preload();
     let mut silent = Progress { output: &mut io::sink(), at: (String::new(), String::new()) };
     let build = Build {

@@ -31,6 +31,20 @@ pub fn answer(request: &[u8]) -> Vec<u8> {
     postcard::to_stdvec(&answer).unwrap_or_default()
 }
 
+/// Lowers the priority of this process, and initialises LLVM.
+///
+/// The application is not to wait for the processor because of a translation; it interprets meanwhile. The priority is not the lowest: a translation that
+/// never gets the processor on a busy machine would leave a long launch interpreted.
+pub fn warm_up() {
+    // SAFETY: it only changes the priority. If it fails, the priority stays.
+    unsafe { libc::nice(NICE) };
+    // An error is that of the first translation, too.
+    let _ = catch_unwind(gencl_translator::warm_up);
+}
+
+/// How much nicer the process is than the application: it gets a third of a processor that both want.
+const NICE: i32 = 5;
+
 /// The host processor of translations: this machine's, unless a debug option sets another.
 pub fn host(debug: &Debug) -> &'static Host {
     debug.value(debug::HOST).and_then(Host::named).unwrap_or_else(Host::own)

@@ -210,7 +210,7 @@ fn it_ends_with_its_input() {
 }
 
 fn service(debug: &Debug) -> Service<'_> {
-    Service { debug, idle_timeout: server::IDLE_TIMEOUT, builds: true, translate: <[u8]>::to_vec }
+    Service { debug, idle_timeout: server::IDLE_TIMEOUT, warm_up: server::warm_up, translate: <[u8]>::to_vec }
 }
 
 #[test]

@@ -237,6 +237,8 @@ pub type Done = Box<dyn FnOnce(Answer) + Send>;
 
 /// Translates kernels, in another process.
 pub trait TranslationSource: Send + Sync {
+    /// A hint that there may be requests later: there is a device whose kernels are translated.
+    fn expect(&self) {}
     /// Requests a translation and returns immediately. `done` is called with the answer later, on any thread,
     /// or dropped, which means that there is no translation.
     fn request(&self, request: Request, done: Done);

@@ -69,6 +69,12 @@ impl Default for Choices {
     }
 }
 
+/// Compiles a small module, so that the first translation finds LLVM initialised and its code in memory.
+pub fn warm_up() {
+    // Errors are those of the first translation, too.
+    let _ = Host::own().compile(include_str!("warm_up.ll"), host::Effort::Full);
+}
+
 /// Translates a kernel.
 ///
 /// # Errors

@@ -96,7 +96,8 @@ fn serve(builds: bool) -> ExitCode {
         );
     }
     let translate = translation::answer;
-    let service = Service { debug: &debug, idle_timeout: server::IDLE_TIMEOUT, builds, translate };
+    let warm_up = if builds { server::warm_up } else { translation::warm_up };
+    let service = Service { debug: &debug, idle_timeout: server::IDLE_TIMEOUT, warm_up, translate };
     match server::serve(io::stdin(), &mut io::stdout(), service) {
         // The application has ended.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,

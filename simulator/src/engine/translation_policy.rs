@@ -51,7 +51,10 @@ impl TranslationPolicy {
         let first =
             settings.engine == EngineChoice::Translate || counted && settings.engine == EngineChoice::Auto;
         let wanted = first || settings.engine == EngineChoice::Auto && settings.statistics.is_none();
-        wanted.then_some(TranslationPolicy { device, source, first, strict: settings.strict, counted })
+        wanted.then(|| {
+            source.0.expect();
+            TranslationPolicy { device, source, first, strict: settings.strict, counted }
+        })
     }
 
     /// The surfaces of a launch.
