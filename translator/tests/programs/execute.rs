@@ -4,6 +4,7 @@ use std::ptr;
 
 use gencl_eu::abi::{FAULT, Frame, Pattern, Translation, Variant, Window, YIELD};
 use gencl_eu::message::AtomicOperation;
+use gencl_isa::Generation;
 use gencl_simulator::translated::loader::{EntryPoint, HostCode};
 use gencl_testing::Random;
 use gencl_translator::host::{Effort, Host};
@@ -249,6 +250,7 @@ pub fn executed(
         effects: Vec::new(),
         modes: Vec::new(),
         variant: &variant,
+        generation: Generation::Gen9,
         host,
         in_memory: false,
         accumulators: false,
@@ -281,6 +283,7 @@ fn variant() -> Variant {
         spins: false,
         strict: false,
         counted: false,
+        images: Vec::new(),
     }
 }
 
@@ -307,6 +310,7 @@ fn launched(program: &Program, code: &HostCode, state: &State) -> Ended {
             windows: ptr::null_mut(),
             files: ptr::null(),
             saved: saved.as_mut_ptr().cast(),
+            images: ptr::null(),
             cancel: &raw const cancel,
             arrived: 0,
             counters: ptr::null_mut(),

@@ -391,7 +391,7 @@ impl Generator {
         let memory = match space {
             Space::Local => Memory::Local,
             Space::Flat => Memory::Flat,
-            Space::Global | Space::Scratch => Memory::Global,
+            Space::Global | Space::Scratch | Space::Image => Memory::Global,
         };
         let (slot, first) = (size.max(4), 32 * memory.address_size());
         let place = |(n, offset): (usize, &u16)| (usize::from(*offset), first + n * 32 * slot);

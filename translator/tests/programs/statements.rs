@@ -135,7 +135,7 @@ impl Generator {
                 let name = self.random.pick(&["sitofp", "uitofp"]);
                 self.convert(name, a, float)
             }
-            3 => self.to_int(float, int, lanes),
+            3 => self.integer_of(float, int, lanes),
             4 => {
                 let a = self.some(Type::mask(lanes));
                 let name = self.random.pick(&["zext", "sext"]);
@@ -153,7 +153,7 @@ impl Generator {
     }
 
     /// A conversion of floats, of which what does not fit is 0.
-    fn to_int(&mut self, float: Scalar, bits: u32, lanes: usize) -> Value {
+    fn integer_of(&mut self, float: Scalar, bits: u32, lanes: usize) -> Value {
         let ty = Type { scalar: float, lanes: lanes as u16 };
         let a = self.some(ty);
         let is_signed = self.random.one_in(2);
