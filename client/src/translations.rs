@@ -52,9 +52,10 @@ impl Queue {
         queue
     }
 
-    /// Starts a thread, which is idle once its server has started.
-    fn add_thread(&mut self) {
-        let thread = std::thread::Builder::new().name("gencl-translate".into()).spawn(work);
+    /// Starts a thread, with its server at once, or when a request is not answered by the cache.
+    fn add_thread(&mut self, with_server: bool) {
+        let thread =
+            std::thread::Builder::new().name("gencl-translate".into()).spawn(move || work(with_server));
         self.threads += usize::from(thread.is_ok());
         self.idle += usize::from(thread.is_ok());
     }
@@ -74,7 +75,7 @@ impl TranslationSource for Translations {
         let mut queue = Queue::lock();
         queue.waiting.push_back((request, done));
         if queue.idle < queue.waiting.len() && queue.threads < MAX_THREADS {
-            queue.add_thread();
+            queue.add_thread(false);
         }
         if queue.threads == 0 {
             // There is no thread to answer: dropping `done` reports that.
@@ -92,14 +93,16 @@ impl TranslationSource for Translations {
 pub fn warm_up() {
     let mut queue = Queue::lock();
     if queue.expected && queue.threads == 0 {
-        queue.add_thread();
+        queue.add_thread(true);
     }
 }
 
 /// The main loop of a worker thread.
-fn work() {
+fn work(with_server: bool) {
     let mut translator = Translator::new(|| start(Purpose::Translations));
-    translator.warm_up();
+    if with_server {
+        translator.warm_up();
+    }
     loop {
         let mut queue = QUEUE.lock();
         let (request, done) = loop {
