@@ -250,11 +250,6 @@ impl Function {
         self.value(ty, &format!("phi {} {}", ty.text(), pairs.join(", ")))
     }
 
-    /// Has the block an end?
-    pub fn is_terminated(&self) -> bool {
-        self.terminated
-    }
-
     /// An instruction without result.
     pub fn line(&mut self, text: &str) {
         debug_assert!(!self.terminated, "behind the end of a block: {text}");
@@ -419,8 +414,6 @@ impl Module {
 pub const POINTER: Ty = Ty { scalar: Scalar::Pointer, lanes: 1 };
 /// `i1`
 pub const BIT: Ty = Ty::int(1, 1);
-/// `i8`
-pub const I8: Ty = Ty::int(8, 1);
 /// `i32`
 pub const I32: Ty = Ty::int(32, 1);
 /// `i64`

@@ -289,11 +289,6 @@ pub fn uses_accumulator(op: &Op) -> bool {
     writes_accumulator(op) || op.src.iter().any(Src::is_accumulator)
 }
 
-/// Is the result of each channel made of that channel's sources alone, and all that it does?
-pub fn is_by_channel(op: &Op) -> bool {
-    !uses_accumulator(op) && !is_dot(op.opcode)
-}
-
 /// Does an opcode add products of four channels?
 pub fn is_dot(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::Dp2 | Opcode::Dp3 | Opcode::Dp4 | Opcode::Dph)

@@ -59,11 +59,6 @@ impl Doubts {
         });
         Doubts { reads, noted }
     }
-
-    /// Has an instruction to do with such reads?
-    pub fn concern(&self, index: usize, op: &Op) -> bool {
-        self.reads.contains_key(&index) || op.writes & self.noted != 0
-    }
 }
 
 /// Registers, so much further.
