@@ -22,18 +22,20 @@ fn compiled(text: &str, passes: &str) -> (String, String) {
     (module.print_to_string().to_string(), String::from_utf8_lossy(assembly.as_slice()).into_owned())
 }
 
-/// `masks::hide_parts`: the low half of a comparison of 32 lanes is stored with the other half.
+/// The low half of a comparison of 32 lanes is stored.
+pub const PARTS_OF_COMPARISONS: &str = "define void @f(ptr %p) {
+    %a = load <32 x float>, ptr %p
+    %c = fcmp olt <32 x float> %a, splat (float 1.0)
+    %all = bitcast <32 x i1> %c to i32
+    %low = and i32 %all, 65535
+    store i32 %low, ptr %p
+    ret void
+}";
+
+/// `masks::hide_parts`: the low half is stored with the other half.
 #[test]
 fn parts_of_comparisons() {
-    let text = "define void @f(ptr %p) {
-        %a = load <32 x float>, ptr %p
-        %c = fcmp olt <32 x float> %a, splat (float 1.0)
-        %all = bitcast <32 x i1> %c to i32
-        %low = and i32 %all, 65535
-        store i32 %low, ptr %p
-        ret void
-    }";
-    let (_, assembly) = compiled(text, "function(early-cse)");
+    let (_, assembly) = compiled(PARTS_OF_COMPARISONS, "function(early-cse)");
     assert!(
         !assembly.contains("and") && !assembly.contains("movz") && !assembly.contains("kmovw"),
         "{assembly}"

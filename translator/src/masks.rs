@@ -223,6 +223,7 @@ fn number_of(set: InstructionValue<'_>) -> Option<IntValue<'_>> {
 
 #[cfg(test)]
 mod tests {
+    use crate::faults::PARTS_OF_COMPARISONS;
     use crate::host::{Effort, Host, parsed};
     use inkwell::context::Context;
     use std::sync::mpsc;
@@ -277,15 +278,7 @@ mod tests {
 
     #[test]
     fn parts_of_comparisons_are_hidden() {
-        let module = "define void @f(ptr %p) {
-            %a = load <32 x float>, ptr %p
-            %c = fcmp olt <32 x float> %a, splat (float 1.0)
-            %all = bitcast <32 x i1> %c to i32
-            %low = and i32 %all, 65535
-            store i32 %low, ptr %p
-            ret void
-        }";
-        let text = Host::own().optimised(module).unwrap();
+        let text = Host::own().optimised(PARTS_OF_COMPARISONS).unwrap();
         assert!(text.contains("call i32 asm") && text.contains(", 65535"), "{text}");
     }
 

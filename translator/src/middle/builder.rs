@@ -208,6 +208,13 @@ impl Builder {
         self.pure(Op::Bits, &[mask], Type::int(self.ty(mask).lanes.into(), 1))
     }
 
+    /// Whether an integer is one of fewer bits that is extended so.
+    pub fn fits(&mut self, a: Value, extend: Convert, narrow: Scalar) -> Value {
+        let cut = self.convert(Convert::Trunc, a, narrow);
+        let again = self.convert(extend, cut, self.ty(a).scalar);
+        self.compare(Relation::Eq, a, again)
+    }
+
     /// An integer as a mask.
     pub fn as_mask(&mut self, bits: Value) -> Value {
         self.pure(Op::Mask, &[bits], Type::mask(self.ty(bits).scalar.bits() as usize))

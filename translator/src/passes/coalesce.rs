@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::simplify::{Rebuild, resolved};
 use super::strides::Strides;
 use crate::middle::function::{Block, Function, Instruction, Target, Value};
-use crate::middle::op::{Access, Addressing, Binary, Convert, Op, Relation};
+use crate::middle::op::{Access, Addressing, Binary, Convert, Op};
 use crate::middle::types::{Scalar, Type};
 
 /// The same function with such accesses.
@@ -207,9 +207,7 @@ impl Coalesce<'_> {
         let one = ty.with_lanes(1);
         let distance = self.rebuild.builder.int(one, (i64::from(ty.lanes) - 1).wrapping_mul(stride) as u64);
         let last = self.rebuild.builder.binary(Binary::Add, first, distance);
-        let cut = self.rebuild.builder.convert(Convert::Trunc, last, narrow);
-        let again = self.rebuild.builder.convert(convert, cut, ty.scalar);
-        self.rebuild.builder.compare(Relation::Eq, last, again)
+        self.rebuild.builder.fits(last, convert, narrow)
     }
 
     /// The scalars of a value that is affine.

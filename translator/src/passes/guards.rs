@@ -7,7 +7,7 @@ use super::natural;
 use super::simplify::Rebuild;
 use super::strides::Strides;
 use crate::middle::function::{Block, End, Function, Instruction, Target, Value};
-use crate::middle::op::{Access, Addressing, Binary, Op, Relation, Space, Window};
+use crate::middle::op::{Access, Addressing, Binary, Convert, Op, Relation, Space, Window};
 use crate::middle::types::Type;
 
 /// The most instructions of a region, and between two of its accesses.
@@ -114,14 +114,11 @@ impl Guards<'_> {
         let access = self.access(instruction)?;
         let operands = &self.function.instruction(instruction).operands;
         let value = operands[match access.addressing {
-            Addressing::Affine(_) => return None,
-            Addressing::Offsets | Addressing::Interleaved(_) => 3,
+            Addressing::Affine(_) | Addressing::Interleaved(_) => return None,
+            Addressing::Offsets => 3,
             Addressing::Varying => 1,
         }];
         let stride = self.strides.guess(value)?;
-        if access.addressing != Addressing::Offsets && access.addressing != Addressing::Varying {
-            return None;
-        }
         let is_row = access.is_packed() && stride == access.span() as i64;
         let pays = is_row || stride == 0 && !self.is_write(instruction);
         (pays && stride % i64::from(access.alignment) == 0).then_some((stride, value))
@@ -223,8 +220,7 @@ impl Guards<'_> {
     /// An access that a guard has asked for.
     fn guarded_access(&mut self, instruction: Instruction, first: &First) {
         let all = self.rebuild.builder.mask(1, true);
-        let old = if self.tellers(instruction).len() == 2 { 2 } else { 0 };
-        self.rebuild.copy_access(instruction, old, &[first.value, all], |access| {
+        self.rebuild.copy_access(instruction, &[first.value, all], |access| {
             access.is_guarded = true;
             access.addressing = Addressing::Affine(first.stride);
         });
@@ -268,8 +264,8 @@ impl Guards<'_> {
         let steps = builder.ints(ty, |lane| (lane as i64).wrapping_mul(stride) as u64);
         let splat = builder.splat(own, lanes);
         let row = builder.binary(Binary::Add, splat, steps);
-        let same = builder.compare(Relation::Ne, new, row);
-        let any = builder.any(same);
+        let differs = builder.compare(Relation::Ne, new, row);
+        let any = builder.any(differs);
         let mut holds = builder.not(any);
         let mut value = own;
         if told != operands[1] {
@@ -277,9 +273,7 @@ impl Guards<'_> {
             let wide = builder.resize(own, 64, true);
             let distance = builder.int(Type::int(64, 1), (lanes as i64 - 1).wrapping_mul(stride) as u64);
             let last = builder.binary(Binary::Add, wide, distance);
-            let cut = builder.resize(last, 32, true);
-            let again = builder.resize(cut, 64, true);
-            let fits = builder.compare(Relation::Eq, last, again);
+            let fits = builder.fits(last, Convert::SExt, builder.ty(own).scalar);
             holds = builder.binary(Binary::And, holds, fits);
             let base = self.rebuild.value(operands[2]);
             value = self.rebuild.builder.binary(Binary::Add, base, wide);

@@ -123,5 +123,5 @@ fn access(function: &Function, rebuild: &mut Rebuild<'_>, instruction: Instructi
         Convert::ZExt => Addressing::Interleaved(sum.step),
         _ => Addressing::Offsets,
     };
-    rebuild.copy_access(instruction, 0, &[base, offsets], |access| access.addressing = addressing);
+    rebuild.copy_access(instruction, &[base, offsets], |access| access.addressing = addressing);
 }

@@ -46,11 +46,9 @@ impl Plan {
             return None;
         }
         let lanes = usize::from(lanes);
-        let mut defined: FxHashSet<Value> = FxHashSet::default();
-        order.iter().for_each(|block| defined.extend(&function.block(*block).parameters));
+        let defined = own.defined(function);
         for instruction in &instructions {
             let data = function.instruction(*instruction);
-            defined.extend(&data.results);
             // Of the bits of a mask nothing is asked but whether there is one.
             let of_bits = |value: &Value| matches!(function.source(*value), Some((Op::Bits, _)));
             let is_odd = data.operands.iter().any(of_bits) && data.op != Op::ICmp(Relation::Ne);

@@ -138,19 +138,18 @@ impl<'a> Rebuild<'a> {
         self.values.extend(data.results.iter().copied().zip(found));
     }
 
-    /// The same access to memory with something changed, and with other operands behind its addresses instead of the first `old`.
+    /// The same access to memory with something changed, and with other operands that say where it is (`Addressing`).
     pub fn copy_access(
         &mut self,
         instruction: Instruction,
-        old: usize,
-        more: &[Value],
+        told: &[Value],
         change: impl FnOnce(&mut Access),
     ) {
         let data = self.old.instruction(instruction);
         let mut operands: Vec<Value> = data.operands.iter().map(|value| self.value(*value)).collect();
-        operands.splice(2..2 + old, more.iter().copied());
         let mut op = data.op.clone();
         if let Op::Load(access) | Op::Store(access) = &mut op {
+            operands.splice(2..access.first_datum(), told.iter().copied());
             change(access);
         }
         let types: Vec<_> = data.results.iter().map(|value| self.old.ty(*value)).collect();
