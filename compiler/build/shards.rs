@@ -5,7 +5,13 @@
 //! Functions of other shards are declared.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 
 use crate::llvm::{Llvm, out_dir};
 
@@ -52,14 +58,27 @@ pub fn write(llvm: &Llvm, text: &str, bits: u32) {
         std::fs::write(&source, library.shard(shard)).expect("OUT_DIR can be written");
         let bitcode = source.with_extension("bc");
         llvm.run("llvm-as", |command| command.arg(&source).arg("-o").arg(&bitcode));
-        let _ =
-            writeln!(files, "    include_bytes!(concat!(env!(\"OUT_DIR\"), \"/shard{bits}_{number}.bc\")),");
+        compress(&bitcode, &bitcode.with_extension("z")).expect("OUT_DIR can be read and written");
+        let _ = writeln!(
+            files,
+            "    Shard::new(include_bytes!(concat!(env!(\"OUT_DIR\"), \"/shard{bits}_{number}.z\"))),"
+        );
     }
     let rows: String = index
         .iter()
         .fold(String::new(), |rows, (name, shard)| rows + &format!("    (\"{name}\", {shard}),\n"));
-    let table = format!("Library {{\nshards: &[\n{files}],\nindex: &[\n{rows}],\n}}\n");
+    let table = format!(
+        "{{\nstatic SHARDS: [Shard; {}] = [\n{files}];\nLibrary {{\nshards: &SHARDS,\nindex: &[\n{rows}],\n}}\n}}\n",
+        shards.len()
+    );
     std::fs::write(out_dir().join(format!("library{bits}.rs")), table).expect("OUT_DIR can be written");
+}
+
+/// Writes a file compressed, in the format of zlib.
+fn compress(from: &Path, to: &Path) -> io::Result<()> {
+    let mut encoder = ZlibEncoder::new(File::create(to)?, Compression::best());
+    encoder.write_all(&std::fs::read(from)?)?;
+    encoder.finish().map(drop)
 }
 
 impl Library<'_> {

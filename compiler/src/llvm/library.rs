@@ -1,7 +1,10 @@
 //! The built-in library, linked lazily.
 
 use std::collections::BTreeSet;
+use std::io::Read;
+use std::sync::OnceLock;
 
+use flate2::read::ZlibDecoder;
 use inkwell::context::{AsContextRef, Context};
 use inkwell::llvm_sys::bit_reader::LLVMGetBitcodeModuleInContext2;
 use inkwell::llvm_sys::core::{LLVMCreateMemoryBufferWithMemoryRange, LLVMDisposeMemoryBuffer};
@@ -12,10 +15,35 @@ use super::{Machine, ask, view};
 /// A library, split into shards.
 #[derive(Debug)]
 pub struct Library {
-    /// Bitcode of each shard.
-    shards: &'static [&'static [u8]],
+    shards: &'static [Shard],
     /// Functions, sorted by name, each with its shard.
     index: &'static [(&'static str, u16)],
+}
+
+/// Some functions of a library.
+#[derive(Debug)]
+struct Shard {
+    /// Bitcode in the format of zlib. Without compression the libraries are more than half of the compiler's size.
+    compressed: &'static [u8],
+    /// Bitcode that was needed by a build of this process.
+    bitcode: OnceLock<Vec<u8>>,
+}
+
+impl Shard {
+    const fn new(compressed: &'static [u8]) -> Shard {
+        Shard { compressed, bitcode: OnceLock::new() }
+    }
+
+    /// Its bitcode.
+    fn bitcode(&self) -> &[u8] {
+        self.bitcode.get_or_init(|| {
+            let mut bitcode = Vec::new();
+            ZlibDecoder::new(self.compressed)
+                .read_to_end(&mut bitcode)
+                .expect("the compiler was built with it");
+            bitcode
+        })
+    }
 }
 
 /// For pointers of 64 bits.
@@ -40,7 +68,7 @@ pub fn link<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Machi
         }
         for shard in shards {
             module
-                .link_in_module(load(context, library.shards[usize::from(shard)])?)
+                .link_in_module(load(context, &library.shards[usize::from(shard)])?)
                 .map_err(|e| e.to_string())?;
         }
     }
@@ -57,12 +85,12 @@ fn missing(module: &Module, library: &Library) -> Vec<u16> {
 }
 
 /// Loads a shard lazily, without function bodies.
-fn load<'ctx>(context: &'ctx Context, bitcode: &'static [u8]) -> Result<Module<'ctx>, String> {
-    let name = c"library";
+fn load<'ctx>(context: &'ctx Context, shard: &'static Shard) -> Result<Module<'ctx>, String> {
+    let (bitcode, name) = (shard.bitcode(), c"library");
     let buffer =
         ask!(LLVMCreateMemoryBufferWithMemoryRange(bitcode.as_ptr().cast(), bitcode.len(), name.as_ptr(), 0));
     let mut module = std::ptr::null_mut();
-    // On success the module owns the buffer, which borrows the static bitcode.
+    // On success the module owns the buffer, which borrows the shard's bitcode.
     if ask!(LLVMGetBitcodeModuleInContext2(context.as_ctx_ref(), buffer, &raw mut module)) != 0 {
         ask!(LLVMDisposeMemoryBuffer(buffer));
         return Err("the built-in library is damaged".into());
@@ -73,7 +101,7 @@ fn load<'ctx>(context: &'ctx Context, bitcode: &'static [u8]) -> Result<Module<'
 
 /// Reads the pages of the library, so that the first build does not wait for the disk.
 pub fn preload() {
-    let bytes = WIDE.shards.iter().flat_map(|shard| shard.iter().step_by(4096));
+    let bytes = WIDE.shards.iter().flat_map(|shard| shard.compressed.iter().step_by(4096));
     std::hint::black_box(bytes.map(|&byte| u64::from(byte)).sum::<u64>());
 }
 
