@@ -162,10 +162,15 @@ fn rewrite(path: &Path, machine: &Machine, line: impl Fn(&str) -> String) {
     std::fs::write(path, result).expect("OUT_DIR can be written");
 }
 
-/// An attribute group without the strings that describe a target or the compilation.
+/// An attribute group without the strings that describe a target or the compilation. Clang takes each function for convergent,
+/// so that LLVM would not merge calls; those that access no memory are not.
 fn attributes(line: &str) -> String {
-    let words = line.split(' ').filter(|word| !word.starts_with('"') || word.starts_with("\"no-builtins"));
-    words.collect::<Vec<_>>().join(" ")
+    let pure = line.contains(" memory(none) ");
+    let is_kept = |word: &&str| match *word {
+        "convergent" => !pure,
+        word => !word.starts_with('"') || word.starts_with("\"no-builtins"),
+    };
+    line.split(' ').filter(is_kept).collect::<Vec<_>>().join(" ")
 }
 
 /// The path of a machine's file in `OUT_DIR`.

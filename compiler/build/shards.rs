@@ -18,6 +18,10 @@ use crate::llvm::{Llvm, out_dir};
 /// Minimum number of functions per shard, except the last.
 const SHARD: usize = 100;
 
+/// What the names of functions begin with that `src/llvm/library.rs` links late. They have shards of their own, as the linker
+/// copies all functions of a shard that the module declares.
+const LATE: &str = "__gencl_late_";
+
 /// A function or variable in text form.
 struct Definition<'t> {
     text: &'t str,
@@ -40,11 +44,13 @@ struct Library<'t> {
 pub fn write(llvm: &Llvm, text: &str, bits: u32) {
     let library = parse(text);
     let mut shards: Vec<Vec<&str>> = vec![Vec::new()];
-    let mut names: Vec<_> = library.functions.keys().map(|name| (plain(name), *name)).collect();
+    let mut names: Vec<_> =
+        library.functions.keys().map(|name| (name.starts_with(LATE), plain(name), *name)).collect();
     names.sort_unstable();
-    for (index, &(base, name)) in names.iter().enumerate() {
+    for (index, &(late, base, name)) in names.iter().enumerate() {
         let full = shards.last().is_some_and(|shard| shard.len() >= SHARD);
-        if full && index > 0 && names[index - 1].0 != base {
+        let before = index.checked_sub(1).map(|before| names[before]);
+        if before.is_some_and(|before| before.0 != late || full && before.1 != base) {
             shards.push(Vec::new());
         }
         shards.last_mut().expect("at least one").push(name);

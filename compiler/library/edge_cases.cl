@@ -13,17 +13,7 @@ KEEP(tan)
 KEEP(atan)
 KEEP(expm1)
 KEEP(erf)
-
-#define SINCOS(SPACE, N) \
-    double##N OVERLOAD sincos(double##N x, SPACE double##N *cosine) { \
-        *cosine = cos(x); \
-        return sin(x); \
-    }
-#define SIZES(SPACE) \
-    SINCOS(SPACE, ) SINCOS(SPACE, 2) SINCOS(SPACE, 3) SINCOS(SPACE, 4) SINCOS(SPACE, 8) SINCOS(SPACE, 16)
-SIZES(global)
-SIZES(local)
-SIZES(private)
+SINCOS(double)
 
 // Quiet NaNs have the highest bit of the fraction set; libclc's function of doubles replaces the whole
 // fraction by the code.

@@ -197,3 +197,14 @@ bool __gencl_like_float(double x);
         *second = result; \
         return first; \
     }
+
+// sincos, given sin and cos, in any address space.
+#define SINCOS_OF(TYPE, SPACE) \
+    TYPE OVERLOAD sincos(TYPE x, SPACE TYPE *cosine) { \
+        *cosine = cos(x); \
+        return sin(x); \
+    }
+#define SINCOS_IN(TYPE, SPACE) \
+    SINCOS_OF(TYPE, SPACE) SINCOS_OF(TYPE##2, SPACE) SINCOS_OF(TYPE##3, SPACE) \
+    SINCOS_OF(TYPE##4, SPACE) SINCOS_OF(TYPE##8, SPACE) SINCOS_OF(TYPE##16, SPACE)
+#define SINCOS(TYPE) SINCOS_IN(TYPE, global) SINCOS_IN(TYPE, local) SINCOS_IN(TYPE, private)

@@ -340,7 +340,7 @@ impl<'a> Driver<'a> {
             prepare::tell_effects(context, module);
             Ok(())
         })?;
-        self.step(module, "link", |module| library::link(context, module, machine))?;
+        self.step(module, "link", |module| library::link(context, module, machine, false))?;
         self.step(module, "lower-conversions", |module| {
             lower::conversions(context, module);
             Ok(())
@@ -387,7 +387,8 @@ impl<'a> Driver<'a> {
             promoted = pipeline::promote_arrays(module);
             Ok(())
         })?;
-        let mut calls = lower::arithmetic(context, module);
+        let mut calls = library::waits(module);
+        calls |= lower::arithmetic(context, module);
         calls |= !target.integer_borders && lower::integer_borders(context, module);
         if generic::is_used(module) {
             self.step(module, "generic-pointers", |module| {
@@ -398,7 +399,7 @@ impl<'a> Driver<'a> {
             })?;
         }
         if calls {
-            self.step(module, "link-again", |module| library::link(context, module, machine))?;
+            self.step(module, "link-again", |module| library::link(context, module, machine, true))?;
             prepare::inline_everything(context, module);
         }
         if calls || promoted {
@@ -429,7 +430,7 @@ impl<'a> Driver<'a> {
             Ok(())
         })?;
         if !formats.is_empty() {
-            self.step(module, "link-printf", |module| library::link(context, module, machine))?;
+            self.step(module, "link-printf", |module| library::link(context, module, machine, false))?;
             prepare::inline_everything(context, module);
         }
         Ok(formats)

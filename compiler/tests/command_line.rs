@@ -97,6 +97,20 @@ fn ring_buffers_are_in_registers_without_unrolling_all_iterations() {
     assert!(number(1) < 40 * 15 * number(0).div_ceil(16), "{table:?}");
 }
 
+/// The argument reduction is most of a sine.
+#[test]
+fn a_sine_and_a_cosine_share_the_argument_reduction() {
+    let kernel = |name: &str, value: &str| {
+        format!("kernel void {name}(global float *a, float b) {{ float x = *a; *a = {value}; }}\n")
+    };
+    let angle =
+        kernel("one", "sin(x)") + &kernel("both", "sin(x) - cos(x)") + &kernel("two", "sin(x) - cos(x - b)");
+    let folder = folder("angles", &[("a.cl", &angle)]);
+    let table = table(&genclc(&["--stats", folder.join("a.cl").to_str().unwrap()]));
+    let [one, both, two] = [1, 2, 3].map(|row| table[row][1].parse::<u32>().unwrap());
+    assert!(both < one + one / 4 && two > one + one / 2, "{one} {both} {two}");
+}
+
 #[test]
 fn one_output_is_for_one_source() {
     let folder = folder("one-output", &[("a.cl", SCALE), ("b.cl", SCALE)]);

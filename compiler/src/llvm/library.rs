@@ -52,17 +52,35 @@ pub static WIDE: Library = include!(concat!(env!("OUT_DIR"), "/library64.rs"));
 /// For pointers of 32 bits.
 pub static NARROW: Library = include!(concat!(env!("OUT_DIR"), "/library32.rs"));
 
-/// Links the functions of the library that `module` calls, and what they call.
+/// What the names of functions begin with that are only linked when the module is optimised. Until then LLVM merges calls with
+/// the same arguments and moves them out of loops; it would not when they are inlined, if they branch.
+const LATE: &str = "__gencl_late_";
+
+/// Whether the module calls functions that are linked late.
+pub fn waits(module: &Module) -> bool {
+    view::Module::of(module).functions().any(|function| is_late(&function.name()) && function.is_used())
+}
+
+fn is_late(name: &str) -> bool {
+    name.starts_with(LATE)
+}
+
+/// Links the functions of the library that `module` calls, and what they call, those that are linked late only if `late`.
 ///
 /// Only the symbol table of a shard and the bodies of these functions are read: the library's functions have
 /// `linkonce` linkage, so that the linker copies only those that are used.
 ///
 /// # Errors
 /// LLVM's message if linking fails.
-pub fn link<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Machine) -> Result<(), String> {
+pub fn link<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    machine: &Machine,
+    late: bool,
+) -> Result<(), String> {
     let library = machine.library;
     loop {
-        let shards: BTreeSet<u16> = missing(module, library).into_iter().collect();
+        let shards: BTreeSet<u16> = missing(module, library, late).into_iter().collect();
         if shards.is_empty() {
             return Ok(());
         }
@@ -75,11 +93,13 @@ pub fn link<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Machi
 }
 
 /// Shards with functions that the module calls and does not define.
-fn missing(module: &Module, library: &Library) -> Vec<u16> {
+fn missing(module: &Module, library: &Library, late: bool) -> Vec<u16> {
     view::Module::of(module)
         .functions()
         .filter(|function| function.is_declaration() && function.is_used())
-        .filter_map(|function| library.index.binary_search_by(|(name, _)| (*name).cmp(&function.name())).ok())
+        .map(view::Value::name)
+        .filter(|name| late || !is_late(name))
+        .filter_map(|name| library.index.binary_search_by(|(row, _)| (*row).cmp(&name)).ok())
         .map(|row| library.index[row].1)
         .collect()
 }
