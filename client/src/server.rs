@@ -1,6 +1,6 @@
 //! A compile server: its process and the protocol with it.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
@@ -31,8 +31,14 @@ const DEFAULT_MEMORY: f64 = 4096.0;
 /// Time limit for reading the rest of a server's error output after its exit.
 const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// How a server ended of which not even its supervisor told.
+const VANISHED: &str = "vanished";
+
 /// Bytes of the server's error output that are kept for the log.
 const MAX_COMPLAINT: usize = 4096;
+
+/// Compilers that have greeted. Another process of theirs that ends without a word was ended from outside.
+static KNOWN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// The reason why a request has no result.
 #[derive(Debug, thiserror::Error)]
@@ -61,7 +67,7 @@ pub(super) enum Failure {
         /// The kernel and the pass it was working on.
         place: BuildProgress,
     },
-    /// A process that ended without a greeting and without an error.
+    /// A process that ended without a greeting and without an error, as none before of the same program has greeted.
     #[error("{} has ended at once; is it gencl's compiler?", .0.display())]
     Mute(PathBuf),
     /// The server sent an invalid message.
@@ -188,7 +194,10 @@ impl Server {
         }
         let spawned = wait_for(&mut child);
         let status = match greeted {
-            Ok(()) => return Ok(server),
+            Ok(()) => {
+                KNOWN.lock().insert(path.to_owned());
+                return Ok(server);
+            }
             Err(Greeting::Refused(reason)) => return Err(unavailable(reason)),
             Err(Greeting::Ended(status)) => Some(status),
             // There was no supervisor yet to report the exit status.
@@ -199,6 +208,7 @@ impl Server {
                 unavailable(format!("it {} before it greeted{}", describe(status), server.last_words()))
             }
             Some(status) => server.died(describe(status)),
+            None if KNOWN.lock().contains(path) => server.died(VANISHED.into()),
             None => Failure::Mute(path.to_owned()),
         })
     }
@@ -335,7 +345,7 @@ impl Server {
                 Ok(None) | Err(_) if !heard && sent.is_err() => return Err(Failure::Gone),
                 Ok(None) | Err(_) => {
                     self.hang_up();
-                    let ended = "vanished".into();
+                    let ended = VANISHED.into();
                     return Err(Failure::Died { ended, place, complaint: self.last_words() });
                 }
             }
@@ -564,6 +574,16 @@ pub(super) mod tests {
             failure.to_string().contains("ended with status 1 before it greeted:\nno compiler"),
             "{failure}"
         );
+    }
+
+    #[test]
+    fn a_compiler_that_is_silent_is_one_if_it_has_greeted_before() {
+        let script = Script::new("known", "[ -e known ] && exit; touch known; cat greeting; cat >/dev/null");
+        script.start().unwrap();
+        let failure = script.start().err().unwrap();
+        assert!(matches!(failure, Failure::Died { .. }), "{failure}");
+        let failure = Script::new("unknown", "exit").start().err().unwrap();
+        assert!(matches!(failure, Failure::Mute(_)), "{failure}");
     }
 
     /// Servers that are scripts, one after the other; what became of a request, and how many were started.
