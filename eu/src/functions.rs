@@ -5,11 +5,11 @@
 //! must have a single correct result: no functions of the C library, no fused multiply-add (which the
 //! interpreter's host may lack), and a fixed order of operands.
 //!
-//! All but `rsq` compute in doubles and round the result once to the destination. `docs/eu.md` has their
-//! errors, which `tests` measures.
+//! `log`, `exp` and `pow` compute in doubles and round the result once to the destination; `sin` and `cos` reduce the angle in
+//! doubles. `docs/eu.md` has their errors, which `tests` measures.
 //!
 //! Polynomials are minimax approximations for the relative error, computed by the Remez algorithm with 50
-//! digits and then rounded to doubles.
+//! digits and then rounded to their type.
 
 use std::ops::{Add, Mul, Sub};
 
@@ -85,9 +85,11 @@ pub trait Single: FloatOps<Constant = f32> {
 /// Operations on double precision.
 pub trait Double: FloatOps<Constant = f64> {
     /// The single precision type.
-    type Narrow;
+    type Narrow: FloatOps;
     /// Rounds to single precision, to nearest even.
     fn narrow(self) -> Self::Narrow;
+    /// The lower half of its bits.
+    fn low_bits(self) -> <Self::Narrow as FloatOps>::Bits;
 }
 
 /// A result in double precision, before it is rounded.
@@ -126,8 +128,8 @@ pub fn evaluate<S: Single>(function: MathFunction, a: S, b: S) -> Unrounded<S> {
         MathFunction::Rsq => inverse_root(a),
         MathFunction::Log => logarithm(a),
         MathFunction::Exp => Unrounded::new(exponential(clamped(a, EXP_LIMITS_32).widen())),
-        MathFunction::Sin => Unrounded::new(circular(a, 0)),
-        MathFunction::Cos => Unrounded::new(circular(a, 1)),
+        MathFunction::Sin => Unrounded::new(circular(a, 0).widen()),
+        MathFunction::Cos => Unrounded::new(circular(a, 1).widen()),
         _ => Unrounded::new(power(a, b)),
     }
 }
@@ -259,59 +261,44 @@ fn power<S: Single>(a: S, b: S) -> S::Wide {
     exponential(clamped(product, EXP_LIMITS))
 }
 
-/// pi/2 as a sum of three doubles: two of 23 bits, whose products with integers below 2^30 are exact, and the
-/// rest.
-const HALF_PI: [f64; 3] = [1.570796251296997, 7.549789415861596e-08, 5.390302858158119e-15];
+/// pi/2 as a sum of two doubles, one of 23 bits, whose products with integers below 2^30 are exact, and the rest.
+const HALF_PI: [f64; 2] = [1.570796251296997, 7.549789961923132e-8];
 /// 2/pi
 const QUADRANTS: f64 = std::f64::consts::FRAC_2_PI;
 /// 2^40: angles from here on count as 0, as neighbouring values are many turns apart. From 2^30 to here the
 /// error grows to 2^-13.
 const LARGEST_ANGLE: f32 = 1099511627776.0;
 
-/// Coefficients of sin(r) / r as a polynomial of r^2, |r| <= pi/4: relative error 2^-47.5.
-const SINE: [f64; 6] = [
-    1.0,
-    -0.1666666666663035,
-    0.0083333333250777,
-    -0.0001984126372859191,
-    2.7555339647231676e-06,
-    -2.4760453881786458e-08,
-];
-/// Coefficients of cos(r) likewise: relative error 2^-43.6.
-const COSINE: [f64; 6] = [
-    1.0,
-    -0.49999999999489375,
-    0.041666666553426455,
-    -0.0013888880659376854,
-    2.4798960722839606e-05,
-    -2.7174789020039873e-07,
-];
+/// Coefficients of sin(r) / r as a polynomial of r^2, |r| <= pi/4: relative error 2^-27.9.
+const SINE: [f32; 4] = [1.0, -0.16666655, 0.008332189, -0.00019518285];
+/// Coefficients of cos(r) likewise: relative error 2^-33.
+const COSINE: [f32; 5] = [1.0, -0.5, 0.041666646, -0.0013887311, 2.4432562e-5];
 
 /// The sine of x plus `quarters` times pi/2. NaN for infinities.
 #[inline(always)]
-fn circular<S: Single>(x: S, quarters: u64) -> S::Wide {
+fn circular<S: Single>(x: S, quarters: u64) -> S {
     let magnitude = S::from_bits(x.bits().keep(0x7fff_ffff));
     // Large angles become a zero of the same sign, infinities NaN.
     let x = S::select(magnitude.less(LARGEST_ANGLE), x, x * 0.0).widen();
     let rounder = x * QUADRANTS + ROUNDER;
     let quadrant = rounder - ROUNDER;
-    let r = x - quadrant * HALF_PI[0] - quadrant * HALF_PI[1] - quadrant * HALF_PI[2];
+    let r = (x - quadrant * HALF_PI[0] - quadrant * HALF_PI[1]).narrow();
     let square = r * r;
     // A product, so that the sine of -0 is -0.
     let sine = r * polynomial(square, &SINE);
     let cosine = polynomial(square, &COSINE);
-    let number = rounder.bits();
+    let number = rounder.low_bits();
     let number = number.plus(number.like(quarters));
     // Bit 0 of the quadrant's number chooses the function, bit 1 the sign.
-    let odd = S::Wide::from_bits(number.left(63).right(1)).greater(0.0);
-    let value = S::Wide::select(odd, cosine, sine);
-    S::Wide::from_bits(value.bits().flip(number.keep(2).left(62)))
+    let odd = S::from_bits(number.left(31).right(1)).greater(0.0);
+    let value = S::select(odd, cosine, sine);
+    S::from_bits(value.bits().flip(number.keep(2).left(30)))
 }
 
 /// Evaluates a polynomial, given its coefficients from the constant on, by Estrin's scheme, which has a
 /// shorter dependency chain than Horner's.
 #[inline(always)]
-fn polynomial<D: Double>(x: D, coefficients: &[f64]) -> D {
+fn polynomial<F: FloatOps>(x: F, coefficients: &[F::Constant]) -> F {
     let mut power = x;
     let mut terms = [x; 8];
     let mut count = coefficients.len().div_ceil(2);
@@ -435,5 +422,9 @@ impl Double for f64 {
     #[inline(always)]
     fn narrow(self) -> f32 {
         self as f32
+    }
+    #[inline(always)]
+    fn low_bits(self) -> u32 {
+        self.to_bits() as u32
     }
 }

@@ -216,4 +216,8 @@ impl<'w> Double for Lanes<'w, f64> {
     fn narrow(self) -> Self::Narrow {
         self.apply(|f, a| f.convert(Convert::FPTrunc, a, Scalar::Float))
     }
+
+    fn low_bits(self) -> Lanes<'w, u32> {
+        self.bits().apply(|f, a| f.convert(Convert::Trunc, a, Scalar::Int(32)))
+    }
 }
