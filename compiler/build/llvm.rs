@@ -76,11 +76,16 @@ impl Llvm {
     /// Compiles the bridges to C++ and links clang and LLVM.
     pub fn build_bridges(&self) {
         let analyses = "src/llvm/analyses.h";
-        self.build_bridge("gencl_clang", "src/clang/clang.cpp", &[]);
-        self.build_bridge("gencl_passes", "src/llvm/passes.cpp", &[analyses]);
-        self.build_bridge("gencl_promote", "src/llvm/promote.cpp", &[]);
-        self.build_bridge("gencl_widen", "src/llvm/widen.cpp", &[]);
-        self.build_bridge("gencl_unroll", "src/llvm/unroll.cpp", &[analyses]);
+        for (name, source, headers) in [
+            ("gencl_clang", "src/clang/clang.cpp", &[][..]),
+            ("gencl_passes", "src/llvm/passes.cpp", &[analyses]),
+            ("gencl_promote", "src/llvm/promote.cpp", &[]),
+            ("gencl_widen", "src/llvm/widen.cpp", &[]),
+            ("gencl_unroll", "src/llvm/unroll.cpp", &[analyses]),
+        ] {
+            self.build_bridge(name, source, headers);
+            println!("cargo::rustc-link-lib=static={name}");
+        }
         println!("cargo::rustc-link-search=native={}", out_dir().display());
         println!("cargo::rustc-link-search=native={}", self.libraries.display());
         if cfg!(feature = "static") {
@@ -93,26 +98,30 @@ impl Llvm {
     }
 
     /// Links clang, LLVM and what they need apart from the C library from archives, of which the linker takes what is
-    /// used. They stay outside of the crate's own archive, which would be a gigabyte.
+    /// used. They stay outside of the crate's own archive, which would be a gigabyte, and are the last arguments of the linker:
+    /// all but LLVM's look for a symbol only in what comes after its use, and inkwell's come after this crate's.
     fn link_archives(&self) {
-        let link = |archive: &str| println!("cargo::rustc-link-lib=static:-bundle={archive}");
-        CLANG.iter().copied().for_each(link);
         self.build_bridge("gencl_stand_ins", "src/clang/stand_ins.cpp", &[]);
         let arguments = [&["--link-static", "--libnames"], COMPONENTS].concat();
         let names = query(&self.config, &arguments).expect("llvm-config knows the components");
         // Without those of Polly, which has a stand-in.
-        let archives = names.split_whitespace().filter(|name| name.starts_with("libLLVM"));
-        archives.filter_map(|name| name.strip_prefix("lib")?.strip_suffix(".a")).for_each(link);
-        for library in ["z", "zstd", "stdc++"] {
+        let llvm = names.split_whitespace().filter(|name| name.starts_with("libLLVM"));
+        let llvm = llvm.filter_map(|name| name.strip_prefix("lib")?.strip_suffix(".a"));
+        let others = ["z", "zstd", "stdc++"];
+        for library in others {
             println!("cargo::rustc-link-search=native={}", folder_of_archive(library).display());
-            link(library);
+        }
+        let archives = CLANG.iter().copied().chain(llvm).chain(others).chain(["gencl_stand_ins"]);
+        let archives = archives.map(|archive| format!("-l{archive}"));
+        let [before, after] = ["-Wl,-Bstatic", "-Wl,-Bdynamic"].map(str::to_owned);
+        for argument in [before].into_iter().chain(archives).chain([after]) {
+            println!("cargo::rustc-link-arg={argument}");
         }
     }
 
     /// Compiles one file to a static library, unless it is up to date: clang's headers take minutes, and
     /// usually only the built-in library has changed.
     fn build_bridge(&self, name: &str, source: &str, headers: &[&str]) {
-        println!("cargo::rustc-link-lib=static={name}");
         let mut text = String::new();
         for file in headers.iter().chain([&source]) {
             println!("cargo::rerun-if-changed={file}");
