@@ -338,7 +338,7 @@ fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use std::fs::{File, Permissions};
-    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+    use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, symlink};
 
     use gencl_program::protocol::CompileRequest;
 
@@ -516,7 +516,8 @@ mod tests {
     fn files_that_were_included_are_looked_at() {
         let temporary = Temporary::new("files", LIMIT);
         let cache = &temporary.0;
-        fs::create_dir_all(&cache.folder).unwrap();
+        // Nobody else may write to it, whatever the umask.
+        fs::DirBuilder::new().mode(0o700).create(&cache.folder).unwrap();
         let header = cache.folder.join("header.h");
         fs::write(&header, "1").unwrap();
         let key = cache.key(&request("#include"), "").unwrap();

@@ -15,15 +15,17 @@
 #define cl_khr_subgroup_rotate 1
 
 #define CONST __attribute__((const))
+// Calls with different arguments must not become one with a choice of arguments: the compiler looks at these.
+#define NOMERGE __attribute__((nomerge))
 
 // Work-items. Sizes and ids are 32 bits wide: the runtime rejects larger launches.
-uint CONST __gencl_local_id(uint dimension);
-uint CONST __gencl_group_id(uint dimension);
-uint CONST __gencl_local_size(uint dimension);
-uint CONST __gencl_enqueued_local_size(uint dimension);
-uint CONST __gencl_num_groups(uint dimension);
-uint CONST __gencl_global_size(uint dimension);
-uint CONST __gencl_global_offset(uint dimension);
+uint CONST NOMERGE __gencl_local_id(uint dimension);
+uint CONST NOMERGE __gencl_group_id(uint dimension);
+uint CONST NOMERGE __gencl_local_size(uint dimension);
+uint CONST NOMERGE __gencl_enqueued_local_size(uint dimension);
+uint CONST NOMERGE __gencl_num_groups(uint dimension);
+uint CONST NOMERGE __gencl_global_size(uint dimension);
+uint CONST NOMERGE __gencl_global_offset(uint dimension);
 uint CONST __gencl_work_dim(void);
 
 // Synchronisation; `flags` as barrier() takes them.

@@ -2,9 +2,6 @@
 
 #include "gencl.h"
 
-// Calls for two images must not become one for either: the compiler finds the argument that an image is.
-#define NOMERGE __attribute__((nomerge))
-
 // Where the texels of an image are: address of the first one, sizes in bytes.
 #define TEXEL_MEMORY(ACCESS, TYPE) \
     global uchar *CONST NOMERGE __gencl_image_address__##ACCESS##_##TYPE(ACCESS TYPE); \

@@ -216,8 +216,8 @@ impl Lowering<'_> {
                 .ok_or_else(|| Fault::illegal("a branch without a target"))
         };
         let control = matches!(instruction.extra, Extra::Branch(b) if b.control);
-        if control && matches!(op.opcode, O::If | O::Else) {
-            return Err(Fault::unsupported("branch control on if and else"));
+        if control && op.opcode == O::If {
+            return Err(Fault::unsupported("branch control on if"));
         }
         if !matches!(instruction.extra, Extra::Branch(_)) {
             self.operands(op, instruction, false)?;
@@ -226,6 +226,8 @@ impl Lowering<'_> {
             O::Jmpi if jip.is_some() => Branch::Jump(index(jip)?),
             O::Jmpi => Branch::JumpIndirect,
             O::If => Branch::If { jip: index(jip)? },
+            // Channels join at JIP, which is before the endif at UIP (Mesa's brw_eu_emit.c, since 24.1, for Gen8 to Gen10).
+            O::Else if control => Branch::Else { jip: index(jip)?, uip: index(jip)? },
             O::Else => Branch::Else { jip: index(jip)?, uip: index(uip.or(jip))? },
             O::Endif | O::Join => Branch::Join { jip: index(jip)? },
             O::While => Branch::While { jip: index(jip)? },

@@ -2,6 +2,7 @@
 //! environment, so the cases run this program again.
 
 use std::ffi::CStr;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::time::{Duration, Instant};
@@ -294,7 +295,11 @@ pub struct Folder(PathBuf);
 impl Folder {
     pub fn new(name: &str) -> Result<Self, String> {
         let path = std::env::temp_dir().join(format!("gencl-utest-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        // A kernel cache is nobody else's to write to, whatever the umask.
+        std::fs::DirBuilder::new()
+            .mode(0o700)
+            .create(&path)
+            .map_err(|e| format!("{}: {e}", path.display()))?;
         Ok(Self(path))
     }
 
