@@ -517,7 +517,7 @@ mod tests {
         let temporary = Temporary::new("files", LIMIT);
         let cache = &temporary.0;
         // Nobody else may write to it, whatever the umask.
-        fs::DirBuilder::new().mode(0o700).create(&cache.folder).unwrap();
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&cache.folder).unwrap();
         let header = cache.folder.join("header.h");
         fs::write(&header, "1").unwrap();
         let key = cache.key(&request("#include"), "").unwrap();

@@ -31,14 +31,15 @@ const DEFAULT_MEMORY: f64 = 4096.0;
 /// Time limit for reading the rest of a server's error output after its exit.
 const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How a server ended of which not even its supervisor told.
+/// Exit reason of a server whose supervisor reported none.
 const VANISHED: &str = "vanished";
 
 /// Bytes of the server's error output that are kept for the log.
 const MAX_COMPLAINT: usize = 4096;
 
-/// Compilers that have greeted. Another process of theirs that ends without a word was ended from outside.
-static KNOWN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+/// Paths of compilers of which a process has greeted. Another process of theirs that ends without a greeting crashed
+/// or was killed.
+static GREETED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// The reason why a request has no result.
 #[derive(Debug, thiserror::Error)]
@@ -67,7 +68,8 @@ pub(super) enum Failure {
         /// The kernel and the pass it was working on.
         place: BuildProgress,
     },
-    /// A process that ended without a greeting and without an error, as none before of the same program has greeted.
+    /// A process that ended without a greeting and without an error, and no process of the same program has greeted
+    /// before.
     #[error("{} has ended at once; is it gencl's compiler?", .0.display())]
     Mute(PathBuf),
     /// The server sent an invalid message.
@@ -181,8 +183,9 @@ impl Server {
     /// is captured for build logs otherwise.
     ///
     /// # Errors
-    /// [`Failure::Unavailable`] when it cannot be started or exits before the greeting, [`Failure::Died`]
-    /// when a signal ends it before that.
+    /// [`Failure::Unavailable`] when it cannot be started or exits with an error before the greeting, [`Failure::Died`]
+    /// when a signal ends it before that, or when nothing tells how a compiler ended that has greeted before,
+    /// [`Failure::Mute`] for other programs.
     pub(super) fn start(path: &Path, purpose: Purpose, verbose: bool) -> Result<Self, Failure> {
         let unavailable =
             |reason: String| Failure::Unavailable(Unavailable(format!("{}: {reason}", path.display())));
@@ -195,7 +198,7 @@ impl Server {
         let spawned = wait_for(&mut child);
         let status = match greeted {
             Ok(()) => {
-                KNOWN.lock().insert(path.to_owned());
+                GREETED.lock().insert(path.to_owned());
                 return Ok(server);
             }
             Err(Greeting::Refused(reason)) => return Err(unavailable(reason)),
@@ -208,7 +211,7 @@ impl Server {
                 unavailable(format!("it {} before it greeted{}", describe(status), server.last_words()))
             }
             Some(status) => server.died(describe(status)),
-            None if KNOWN.lock().contains(path) => server.died(VANISHED.into()),
+            None if GREETED.lock().contains(path) => server.died(VANISHED.into()),
             None => Failure::Mute(path.to_owned()),
         })
     }

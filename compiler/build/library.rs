@@ -162,8 +162,8 @@ fn rewrite(path: &Path, machine: &Machine, line: impl Fn(&str) -> String) {
     std::fs::write(path, result).expect("OUT_DIR can be written");
 }
 
-/// An attribute group without the strings that describe a target or the compilation. Clang takes each function for convergent,
-/// so that LLVM would not merge calls; those that access no memory are not.
+/// An attribute group without the strings that describe a target or the compilation. Clang takes each function for
+/// convergent, so that LLVM would not merge calls; those that access no memory are not.
 fn attributes(line: &str) -> String {
     let pure = line.contains(" memory(none) ");
     let is_kept = |word: &&str| match *word {

@@ -12,8 +12,8 @@ pub struct Llvm {
     libraries: PathBuf,
 }
 
-/// What a static link takes of LLVM, in `llvm-config`'s names: what the compiler itself calls, what clang's archives call, and
-/// the one target that kernels are translated to.
+/// What a static link takes of LLVM, in `llvm-config`'s names: what the compiler itself calls, what clang's archives
+/// call, and the one target that kernels are translated to.
 const COMPONENTS: &[&str] = &[
     "bitreader",
     "bitwriter",
@@ -98,8 +98,9 @@ impl Llvm {
     }
 
     /// Links clang, LLVM and what they need apart from the C library from archives, of which the linker takes what is
-    /// used. They stay outside of the crate's own archive, which would be a gigabyte, and are the last arguments of the linker:
-    /// all but LLVM's look for a symbol only in what comes after its use, and inkwell's come after this crate's.
+    /// used. They stay outside of the crate's own archive, which would be a gigabyte, and are the last arguments of
+    /// the linker: all but LLVM's look for a symbol only in what comes after its use, and inkwell's come after this
+    /// crate's.
     fn link_archives(&self) {
         self.build_bridge("gencl_stand_ins", "src/clang/stand_ins.cpp", &[]);
         let arguments = [&["--link-static", "--libnames"], COMPONENTS].concat();

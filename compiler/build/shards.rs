@@ -18,8 +18,8 @@ use crate::llvm::{Llvm, out_dir};
 /// Minimum number of functions per shard, except the last.
 const SHARD: usize = 100;
 
-/// What the names of functions begin with that `src/llvm/library.rs` links late. They have shards of their own, as the linker
-/// copies all functions of a shard that the module declares.
+/// Prefix of the functions that `src/llvm/library.rs` links late. They have shards of their own, as the linker copies
+/// all functions of a shard that the module declares.
 const LATE: &str = "__gencl_late_";
 
 /// A function or variable in text form.
@@ -47,6 +47,7 @@ pub fn write(llvm: &Llvm, text: &str, bits: u32) {
     let mut names: Vec<_> =
         library.functions.keys().map(|name| (name.starts_with(LATE), plain(name), *name)).collect();
     names.sort_unstable();
+    assert!(names.last().is_some_and(|name| name.0), "no function is called {LATE}...");
     for (index, &(late, base, name)) in names.iter().enumerate() {
         let full = shards.last().is_some_and(|shard| shard.len() >= SHARD);
         let before = index.checked_sub(1).map(|before| names[before]);

@@ -119,14 +119,11 @@ VECTORS(WITH_SCALAR, )
         half##N result = convert_half##N(remquo(convert_float##N(x), convert_float##N(y), &q)); \
         *quotient = q; \
         return result; \
-    } \
-    half##N OVERLOAD sincos(half##N x, SPACE half##N *cosine) { \
-        *cosine = cos(x); \
-        return sin(x); \
     }
 SIZES(SECOND, global)
 SIZES(SECOND, local)
 SIZES(SECOND, private)
+SINCOS(half)
 
 // Geometry, computed in floats.
 #define GEOMETRY(N) \

@@ -1,17 +1,18 @@
-// sin, cos and tan of floats, to 1.54 ULP, and 4.1 ULP for tan with a reciprocal of 1 ULP (OpenCL C 3.0, 7.4 allows 4, 4 and
-// 5). Each call of libclc's has an argument reduction for large angles of its own, of four times the instructions.
+// sin, cos and tan of floats, to 1.54 ULP, and 4.1 ULP for tan with a reciprocal of 1 ULP (OpenCL C 3.0, 7.4 allows
+// 4, 4 and 5). Each call of libclc's has an argument reduction for large angles of its own, of four times the
+// instructions.
 
 #include "gencl.h"
 
-// A float x > 0 less a multiple of pi/2, which is at most a little above pi/4 in magnitude, and in the second element the
-// multiple's number, whose lowest two bits are right. It is linked late (src/llvm/library.rs), so that it is computed once for
-// the sine and the cosine of an angle.
-float2 CONST __gencl_late_quadrant(float x);
+// Reduces x >= 0: r = x - n * pi/2, whose magnitude is at most little above pi/4, as bits, and n modulo 4 in the
+// lowest bits of the second element. It is linked late (src/llvm/library.rs), so that it is computed once for the
+// sine and the cosine of an angle.
+uint2 CONST __gencl_late_quadrant(float x);
 
 #define REDUCE \
-    float2 reduced = __gencl_late_quadrant(fabs(x)); \
-    float r = reduced.x, t = r * r; \
-    uint quadrant = as_uint(reduced.y), negative = as_uint(x) & 0x80000000; \
+    uint2 reduced = __gencl_late_quadrant(fabs(x)); \
+    float r = as_float(reduced.x), t = r * r; \
+    uint quadrant = reduced.y, negative = as_uint(x) & 0x80000000; \
     float sine = fma(fma(fma(-0x1.990f92p-13f, t, 0x1.1106aep-7f), t, -0x1.555544p-3f), t * r, r); \
     float cosine = fma(fma(fma(fma(0x1.99d83cp-16f, t, -0x1.6c0c08p-10f), t, 0x1.55554ap-5f), t, -0.5f), t, 1.0f);
 

@@ -2,8 +2,8 @@
 
 #include "gencl.h"
 
-// 2/pi, with eight zeros before: Payne and Hanek, "Radian reduction for trigonometric functions" (1983). Of the product with
-// a mantissa only those bits count whose weights are below 4 and not far below the result's last place.
+// 2/pi, with eight zeros before: Payne and Hanek, "Radian reduction for trigonometric functions" (1983). Of the
+// product with a mantissa only those bits count whose weights are below 4 and not far below the result's last place.
 #define WORD_0 0x00a2f983
 #define WORD_1 0x6e4e4415
 #define WORD_2 0x29fc2757
@@ -13,7 +13,7 @@
 #define WORD_6 0x41fe5163
 
 // For 2^17 and above: 96 of those bits.
-float2 __gencl_large_quadrant(float x) {
+uint2 __gencl_large_quadrant(float x) {
     uint bits = as_uint(x);
     uint skipped = (bits >> 23) - 144, shift = skipped & 31;
     bool by_1 = skipped & 32, by_2 = skipped & 64;
@@ -32,16 +32,16 @@ float2 __gencl_large_quadrant(float x) {
     float first = (float)(int)(rest & 0xffffff00) * 0x1p-32f;
     float second = (float)(rest << 24 | ((uint)product << 2) >> 8) * 0x1p-56f;
     float r = fma(first, 0x1.921fb6p0f, fma(second, 0x1.921fb6p0f, first * -0x1.777a5cp-25f));
-    return (float2)(bits < 0x7f800000 ? r : NAN, as_float(number));
+    return (uint2)(as_uint(bits < 0x7f800000 ? r : NAN), number);
 }
 
 // Below 2^17 three parts of pi/2 suffice: products with the first one are subtracted without an error.
-float2 CONST __gencl_late_quadrant(float x) {
+uint2 CONST __gencl_late_quadrant(float x) {
     if (!(x < 0x1p17f))
         return __gencl_large_quadrant(x);
     float number = rint(x * 0x1.45f306p-1f);
     float r = fma(number, -0x1.921fb6p0f, x);
     r = fma(number, 0x1.777a5cp-25f, r);
     r = fma(number, 0x1.ee59dap-50f, r);
-    return (float2)(r, as_float((uint)number));
+    return (uint2)(as_uint(r), (uint)number);
 }

@@ -387,7 +387,7 @@ impl<'a> Driver<'a> {
             promoted = pipeline::promote_arrays(module);
             Ok(())
         })?;
-        let mut calls = library::waits(module);
+        let mut calls = library::has_late_calls(module);
         calls |= lower::arithmetic(context, module);
         calls |= !target.integer_borders && lower::integer_borders(context, module);
         if generic::is_used(module) {

@@ -226,8 +226,8 @@ impl Lowering<'_> {
             O::Jmpi if jip.is_some() => Branch::Jump(index(jip)?),
             O::Jmpi => Branch::JumpIndirect,
             O::If => Branch::If { jip: index(jip)? },
-            // Channels join at JIP, which is before the endif at UIP (Mesa's brw_eu_emit.c, since 24.1, for Gen8 to Gen10).
-            O::Else if control => Branch::Else { jip: index(jip)?, uip: index(jip)? },
+            // With branch control, too: Mesa (brw_eu_emit.c, brw_ENDIF, since 24.1) lets JIP be a `nop` before the endif
+            // at UIP. Channels wait at the endif, as a `break` of the else side jumps there.
             O::Else => Branch::Else { jip: index(jip)?, uip: index(uip.or(jip))? },
             O::Endif | O::Join => Branch::Join { jip: index(jip)? },
             O::While => Branch::While { jip: index(jip)? },

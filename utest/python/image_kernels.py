@@ -114,7 +114,7 @@ def formats(kind, flags):
 # ---- Kinds of images
 
 # What pyopencl's own constructor calls, which takes a description; that one gives arrays of one dimension one layer.
-NEW_IMAGE = cl.Image.__init__.__closure__[0].cell_contents
+NEW_IMAGE = getattr(cl.Image, "_custom_init", None) or cl.Image.__init__.__closure__[0].cell_contents
 
 
 class Kind:

@@ -52,12 +52,12 @@ pub static WIDE: Library = include!(concat!(env!("OUT_DIR"), "/library64.rs"));
 /// For pointers of 32 bits.
 pub static NARROW: Library = include!(concat!(env!("OUT_DIR"), "/library32.rs"));
 
-/// What the names of functions begin with that are only linked when the module is optimised. Until then LLVM merges calls with
-/// the same arguments and moves them out of loops; it would not when they are inlined, if they branch.
+/// Prefix of the functions that are linked when the module is optimised. Until then LLVM merges calls with the same
+/// arguments and moves them out of loops; it would not when they are inlined, if they branch.
 const LATE: &str = "__gencl_late_";
 
 /// Whether the module calls functions that are linked late.
-pub fn waits(module: &Module) -> bool {
+pub fn has_late_calls(module: &Module) -> bool {
     view::Module::of(module).functions().any(|function| is_late(&function.name()) && function.is_used())
 }
 
@@ -65,7 +65,8 @@ fn is_late(name: &str) -> bool {
     name.starts_with(LATE)
 }
 
-/// Links the functions of the library that `module` calls, and what they call, those that are linked late only if `late`.
+/// Links the functions of the library that `module` calls, and what they call, those that are linked late only if
+/// `late`.
 ///
 /// Only the symbol table of a shard and the bodies of these functions are read: the library's functions have
 /// `linkonce` linkage, so that the linker copies only those that are used.

@@ -44,6 +44,19 @@ constexpr uint64_t largest_loop = 8192;
 // The same if partial unrolling makes all indices constant.
 constexpr uint64_t largest_periodic_loop = 1024;
 
+// Instructions that take the place of a call which is inlined after unrolling, as `library.rs` says.
+constexpr uint64_t late_call = 100;
+
+// The number of a block's instructions.
+uint64_t size_of(const llvm::BasicBlock &block) {
+  uint64_t late = llvm::count_if(block, [](const llvm::Instruction &instruction) {
+    const auto *call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+    const llvm::Function *callee = call ? call->getCalledFunction() : nullptr;
+    return callee && callee->getName().starts_with("__gencl_late_");
+  });
+  return block.size() + late * late_call;
+}
+
 // The size in bytes of a sufficiently small array in private memory; 0 for other pointers.
 uint64_t small_array_size(const llvm::Value *object, const llvm::DataLayout &layout) {
   const auto *alloca = llvm::dyn_cast<llvm::AllocaInst>(object);
@@ -247,12 +260,12 @@ void show(llvm::Function &function) {
 uint64_t mark(llvm::Loop &loop, const Knowable &knowable, llvm::ScalarEvolution &evolution, const llvm::DataLayout &layout) {
   uint64_t instructions = 0;
   for (const llvm::BasicBlock *block : loop.blocks()) {
-    instructions += block->size();
+    instructions += size_of(*block);
   }
   for (llvm::Loop *inner : loop) {
     uint64_t once = 0;
     for (const llvm::BasicBlock *block : inner->blocks()) {
-      once += block->size();
+      once += size_of(*block);
     }
     instructions += mark(*inner, knowable, evolution, layout) - once;
   }

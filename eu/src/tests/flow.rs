@@ -37,9 +37,28 @@ fn if_else() {
     check("if else", code, |n| if n < 5 { n + 101 } else { n + 201 });
 }
 
-/// Channels join before the endif, where the thread goes on when it skips the else side.
+/// As Mesa writes it: a thread without channels for the else side goes on before the endif, where the channels wait.
 #[test]
 fn else_with_branch_control() {
+    let code = "
+        mov(16) g10<1>D 0D { align1 1H };
+        LOOP:
+        cmp.l.f0.0(16) null<1>D g20<8,8,1>D 5D { align1 1H };
+        (+f0.0) if(16) JIP: ELSE UIP: ENDIF { align1 1H };
+        add(16) g10<1>D g10<8,8,1>D 100D { align1 1H };
+        else(16) JIP: JOIN UIP: ENDIF { align1 1H BranchCtrl };
+        ELSE:
+        break(16) JIP: ENDIF UIP: WHILE { align1 1H };
+        add(16) g10<1>D g10<8,8,1>D 10000D { align1 1H };
+        JOIN:
+        nop;
+        ENDIF:
+        endif(16) JIP: WHILE { align1 1H };
+        add(16) g10<1>D g10<8,8,1>D 1D { align1 1H };
+        cmp.l.f0.0(16) null<1>D g10<8,8,1>D 300D { align1 1H };
+        WHILE:
+        (+f0.0) while(16) JIP: LOOP { align1 1H };";
+    check("break from the else side", code, |n| if n < 5 { 303 } else { 0 });
     let code = "
         mov(16) g10<1>D 0D { align1 1H };
         cmp.l.f0.0(16) null<1>D g20<8,8,1>D 100D { align1 1H };
@@ -58,7 +77,7 @@ fn else_with_branch_control() {
         endif(16) JIP: NEXT { align1 1H };
         NEXT:
         add(16) g10<1>D g10<8,8,1>D 1D { align1 1H };";
-    check("else with branch control", code, |n| match n {
+    check("else side that is skipped", code, |n| match n {
         100.. => 1,
         5.. => n + 201,
         _ => n + 101,

@@ -297,6 +297,7 @@ impl Folder {
         let path = std::env::temp_dir().join(format!("gencl-utest-{name}-{}", std::process::id()));
         // A kernel cache is nobody else's to write to, whatever the umask.
         std::fs::DirBuilder::new()
+            .recursive(true)
             .mode(0o700)
             .create(&path)
             .map_err(|e| format!("{}: {e}", path.display()))?;
