@@ -1,9 +1,11 @@
 //! Sets of lanes that are numbers, for LLVM 19.
 //!
-//! Where the host has no masks, a number becomes a set by comparing each lane's bit of it ([`spread`]): what LLVM makes of the `bitcast` takes bit after bit out of the number and puts it into a
-//! vector, two instructions for each lane.
+//! Where the host has no masks, a number becomes a set by comparing each lane's bit of it ([`spread`]): what LLVM
+//! makes of the `bitcast` takes bit after bit out of the number and puts it into a vector, two instructions for each
+//! lane.
 //!
-//! Elsewhere, and before that, it must not be seen that they are numbers ([`hide`]); where the host has masks, small numbers are parts of others ([`widen`]).
+//! Elsewhere, and before that, it must not be seen that they are numbers ([`hide`]); where the host has masks, small
+//! numbers are parts of others ([`widen`]).
 
 use inkwell::IntPredicate;
 use inkwell::builder::{Builder, BuilderError};
@@ -56,7 +58,8 @@ fn by_lane<'c>(ty: IntType<'c>, lanes: u32, constant: impl Fn(u32) -> u32) -> Ve
     VectorType::const_vector(&all.collect::<Vec<_>>())
 }
 
-/// The operations that make another set of one, and which operand of theirs that is. What else a set is for, as selecting, knows numbers.
+/// The operations that make another set of one, and which operand of theirs that is. What else a set is for, as
+/// selecting, knows numbers.
 fn sets_made_with(set: InstructionValue<'_>) -> Vec<(InstructionValue<'_>, u32)> {
     let uses = std::iter::successors(set.get_first_use(), |known| known.get_next_use());
     let users = uses.filter_map(|known| match known.get_user() {
@@ -72,13 +75,14 @@ fn sets_made_with(set: InstructionValue<'_>) -> Vec<(InstructionValue<'_>, u32)>
 
 /// Hides everywhere in a module that sets are numbers.
 ///
-/// `or` or `xor` of two `<16 x i1>` (or `<8 x i1>`, or a `select` that is one) that are numbers of as many bits is rewritten as one of the numbers, and back, and so
-/// on without end, by instruction selection for hosts with AVX-512, when the function has vectors wider than the host's: the former by
-/// `hoistLogicOpWithSameOpcodeHands` of all targets, the latter by `combineBitcast` of x86. With the number behind an empty assembly
-/// instruction nothing is left to rewrite.
+/// `or` or `xor` of two `<16 x i1>` (or 8 or 32, or a `select` that is one) that are numbers of as many bits is
+/// rewritten as one of the numbers, and back, and so on without end, by instruction selection for hosts with AVX-512,
+/// when the function has vectors wider than the host's: the former by `hoistLogicOpWithSameOpcodeHands` of all
+/// targets, the latter by `combineBitcast` of x86. With the number behind an empty assembly instruction nothing is
+/// left to rewrite.
 pub fn hide(module: &Module<'_>) -> Result<(), BuilderError> {
     let context = module.get_context();
-    for number in [context.i8_type(), context.i16_type()] {
+    for number in [context.i8_type(), context.i16_type(), context.i32_type()] {
         let set = context.bool_type().vec_type(number.get_bit_width());
         let all = by_lane(context.bool_type(), number.get_bit_width(), |_| 1);
         let hidden = Hidden { builder: context.create_builder(), set, all };
@@ -95,8 +99,8 @@ pub fn hide(module: &Module<'_>) -> Result<(), BuilderError> {
 
 /// Sets of less than eight lanes that are numbers become parts of hidden ones of eight, everywhere in a module.
 ///
-/// Numbers of two or four bits are none that hosts have. What LLVM makes of them with AVX-512 is rewritten and back without end as well, where
-/// some of them are parts of one number.
+/// Numbers of two or four bits are none that hosts have. What LLVM makes of them with AVX-512 is rewritten and back
+/// without end as well, where some of them are parts of one number.
 pub fn widen(module: &Module<'_>) -> Result<(), BuilderError> {
     let context = module.get_context();
     let number = context.i8_type();
@@ -129,7 +133,8 @@ fn hidden<'c>(builder: &Builder<'c>, number: IntValue<'c>) -> Result<BasicValueE
     Ok(call.try_as_basic_value().unwrap_basic())
 }
 
-/// Parts of the numbers of comparisons: LLVM 19 takes the low half of a set of 32 lanes, in a mask register, for one whose upper bits are zero, and drops the `and`.
+/// Parts of the numbers of comparisons: LLVM 19 takes the low half of a set of 32 lanes, in a mask register, for one
+/// whose upper bits are zero, and drops the `and`.
 fn hide_parts(module: &Module<'_>) -> Result<(), BuilderError> {
     let context = module.get_context();
     let number = context.i32_type();
@@ -160,7 +165,8 @@ struct Hidden<'c> {
 }
 
 impl<'c> Hidden<'c> {
-    /// The number of a set that LLVM would see through to an operation: `or` of two numbers' sets, or the set of an `or` of numbers.
+    /// The number of a set that LLVM would see through to an operation: `or` of two numbers' sets, or the set of an
+    /// `or` of numbers.
     fn number(&self, set: InstructionValue<'c>) -> Result<Option<IntValue<'c>>, BuilderError> {
         if set.get_type() != AnyTypeEnum::VectorType(self.set) {
             return Ok(None);
@@ -178,7 +184,8 @@ impl<'c> Hidden<'c> {
         Ok(Some(self.builder.build_binop(opcode, left, right, "")?.into_int_value()))
     }
 
-    /// What makes a set of two others, and which operands these are. A set that chooses between all lanes, or none, and another is such an operation, too.
+    /// What makes a set of two others, and which operands these are. A set that chooses between all lanes, or none,
+    /// and another is such an operation, too.
     fn operation(&self, set: InstructionValue<'c>) -> Option<(InstructionOpcode, [u32; 2])> {
         let is = |index, constant: VectorValue<'c>| operand(set, index) == Some(constant.into());
         match set.get_opcode() {
@@ -232,9 +239,9 @@ mod tests {
     /// Numbers as sets, a set of both, and vectors that are wider than any host's.
     fn module(operation: &str, lanes: u32) -> String {
         format!(
-            "define void @f(i32 %aw, i32 %bw, ptr %p) {{
-               %an = trunc i32 %aw to i{lanes}
-               %bn = trunc i32 %bw to i{lanes}
+            "define void @f(i64 %aw, i64 %bw, ptr %p) {{
+               %an = trunc i64 %aw to i{lanes}
+               %bn = trunc i64 %bw to i{lanes}
                %a = bitcast i{lanes} %an to <{lanes} x i1>
                %b = bitcast i{lanes} %bn to <{lanes} x i1>
                %x = select <{lanes} x i1> %a, <{lanes} x i32> splat (i32 1), <{lanes} x i32> zeroinitializer
@@ -288,7 +295,9 @@ mod tests {
         let of_numbers =
             move |name| format!("%n = {name} i{lanes} %an, %bn\n%o = bitcast i{lanes} %n to <{lanes} x i1>");
         let of_sets = ["and", "or", "xor"].map(|name| format!("%o = {name} {set} %a, %b"));
+        let with_constant = format!("%n = xor i{lanes} %an, 1\n%o = bitcast i{lanes} %n to <{lanes} x i1>");
         let choices = [
+            with_constant,
             format!("%o = select {set} %a, {set} splat (i1 true), {set} %b"),
             format!("%o = select {set} %a, {set} %b, {set} zeroinitializer"),
         ];
@@ -312,7 +321,7 @@ mod tests {
     fn sets_of_two_numbers_are_hidden() {
         let context = Context::create();
         for (lanes, operation) in
-            [8, 16].into_iter().flat_map(|lanes| operations(lanes).map(move |o| (lanes, o)))
+            [8, 16, 32].into_iter().flat_map(|lanes| operations(lanes).map(move |o| (lanes, o)))
         {
             let module = parsed(&context, &module(&operation, lanes)).unwrap();
             super::hide(&module).unwrap();
@@ -324,7 +333,7 @@ mod tests {
 
     #[test]
     fn instruction_selection_ends() {
-        for lanes in [8, 16] {
+        for lanes in [8, 16, 32] {
             for operation in operations(lanes) {
                 let (done, result) = mpsc::channel();
                 let text = module(&operation, lanes);
