@@ -85,6 +85,8 @@ impl Trial {
     fn new() -> Result<Self, String> {
         let folder = Folder::new("privileges")?;
         let path = Path::new(folder.path()?);
+        // Other users run what is in it, whatever the umask.
+        mode(path, 0o755)?;
         let copy = |from: &Path, to: &str| {
             let to = path.join(to);
             std::fs::copy(from, &to).map_err(|error| format!("{}: {error}", from.display())).map(|_| to)
@@ -92,12 +94,15 @@ impl Trial {
         let library = copy(&gencl_utest::library()?, "libgencl.so")?;
         let compiler = std::env::var_os("GENCL_COMPILER").map(PathBuf::from);
         copy(&compiler.ok_or("GENCL_COMPILER is not set")?, "genclc")?;
-        std::fs::write(path.join("gencl.icd"), library.as_os_str().as_encoded_bytes()).map_err(text)?;
+        let icd = path.join("gencl.icd");
+        std::fs::write(&icd, library.as_os_str().as_encoded_bytes()).map_err(text)?;
+        mode(&icd, 0o644)?;
         let program = copy(&std::env::current_exe().map_err(text)?, "program")?;
         let hostile = path.join("hostile");
         for (name, owner) in [("", USER), ("cache", OWNER), ("home", OWNER)] {
             let folder = hostile.join(name);
             std::fs::create_dir(&folder).map_err(text)?;
+            mode(&folder, 0o700)?;
             chown(&folder, Some(owner), Some(owner)).map_err(text)?;
         }
         mode(&hostile, 0o777)?;
