@@ -89,7 +89,8 @@ impl Trial {
         mode(path, 0o755)?;
         let copy = |from: &Path, to: &str| {
             let to = path.join(to);
-            std::fs::copy(from, &to).map_err(|error| format!("{}: {error}", from.display())).map(|_| to)
+            std::fs::copy(from, &to).map_err(|error| format!("{}: {error}", from.display()))?;
+            mode(&to, 0o755).map(|()| to)
         };
         let library = copy(&gencl_utest::library()?, "libgencl.so")?;
         let compiler = std::env::var_os("GENCL_COMPILER").map(PathBuf::from);
