@@ -17,21 +17,19 @@ use inkwell::targets::{
 
 use crate::{bitselect, components, masks};
 
-/// LLVM's passes: first the function of a thread alone, so that its variables are values when it is put into the loop over
-/// threads; then loops. Nothing makes vectors: lanes are vectors already. Value numbering does not follow loads: that took 14 % of the time of a kernel with 130
-/// messages, and found nothing that the passes before it had left.
+/// LLVM's passes. Nothing makes vectors: lanes are vectors already. Value numbering does not follow loads: that took 14 % of the time of a kernel with 130
+/// messages, and found nothing that the passes before it had left. Nor are jumps threaded, sums reassociated and stores removed that nobody reads: the middle
+/// IR has nothing of that left, and it took a quarter of the passes' time.
 const PASSES: Passes = Passes {
     values: "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)",
-    others: "always-inline,globaldce,\
-        function(sroa,early-cse<memssa>,jump-threading,simplifycfg,reassociate,\
-        loop-mssa(loop-instsimplify,loop-simplifycfg,licm,loop-rotate,licm),simplifycfg,\
-        instcombine<no-verify-fixpoint>,gvn<no-memdep>,dse,loop-mssa(licm),instcombine<no-verify-fixpoint>,adce,simplifycfg)",
+    others: "function(early-cse<memssa>,loop-mssa(loop-rotate,licm),instcombine<no-verify-fixpoint>,\
+        gvn<no-memdep>,adce,simplifycfg)",
 };
 
 /// For what is translated in numbers, and executed once.
 const FEW_PASSES: Passes = Passes {
     values: "function(sroa,early-cse,simplifycfg)",
-    others: "always-inline,globaldce,function(early-cse<memssa>,simplifycfg)",
+    others: "function(early-cse<memssa>,simplifycfg)",
 };
 
 /// LLVM's passes, and where those of ours are between them.

@@ -153,6 +153,12 @@ impl Value {
         Value { ty, text: "poison".into() }
     }
 
+    /// A constant integer of up to 64 bits that is no vector and not negative.
+    fn as_int(&self) -> Option<u64> {
+        let is_small = self.ty.lanes == 1 && matches!(self.ty.scalar, Scalar::Int(2..=64));
+        self.text.parse().ok().filter(|_| is_small)
+    }
+
     /// Without its type.
     pub fn name(&self) -> &str {
         &self.text
@@ -286,8 +292,18 @@ impl Function {
     pub fn variable(&mut self, bytes: usize) -> Value {
         self.values += 1;
         let name = format!("%m{}", self.values);
-        let _ = writeln!(self.variables, "  {name} = alloca [{bytes} x i8], align 64");
+        self.variable_named(&name, bytes);
         Value::named(POINTER, &name)
+    }
+
+    /// The same, with a name.
+    pub fn variable_named(&mut self, name: &str, bytes: usize) {
+        let _ = writeln!(self.variables, "  {name} = alloca [{bytes} x i8], align 64");
+    }
+
+    /// A value that is computed in the first block, where no other has its name.
+    pub fn first(&mut self, name: &str, text: &str) {
+        let _ = writeln!(self.variables, "  {name} = {text}");
     }
 
     fn end(&mut self, text: &str) {
@@ -421,8 +437,16 @@ pub const I64: Ty = Ty::int(64, 1);
 
 /// Arithmetic, comparisons and conversions.
 impl Function {
-    /// An operation on two operands of one type: `add`, `fmul`, `lshr` ...
+    /// An operation on two operands of one type: `add`, `fmul`, `lshr` ... None where a scalar stays as it is.
     pub fn binary(&mut self, operation: &str, a: &Value, b: &Value) -> Value {
+        match operation {
+            "add" | "or" | "xor" if a.as_int() == Some(0) => return b.clone(),
+            "add" | "sub" | "or" | "xor" | "shl" | "lshr" | "ashr" if b.as_int() == Some(0) => {
+                return a.clone();
+            }
+            "and" if b.as_int() == Some(u64::MAX >> (64 - b.ty.scalar.bits())) => return a.clone(),
+            _ => {}
+        }
         self.value(a.ty, &format!("{operation} {}, {}", a.typed(), b.name()))
     }
 
@@ -435,6 +459,9 @@ impl Function {
     pub fn convert(&mut self, operation: &str, a: &Value, ty: Ty) -> Value {
         if a.ty == ty {
             return a.clone();
+        }
+        if let (Some(value), "zext" | "trunc") = (a.as_int(), operation) {
+            return Value::int(ty, value);
         }
         self.value(ty, &format!("{operation} {} to {}", a.typed(), ty.text()))
     }

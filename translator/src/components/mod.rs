@@ -14,6 +14,7 @@ mod widen;
 
 use std::collections::HashSet;
 
+use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::module::Module;
@@ -24,7 +25,6 @@ use inkwell::values::{
 
 use crate::host::Vectors;
 use crate::ir::{Function, Ty, Value};
-use crate::lower::RARE;
 
 const COMPONENT: &str = "gencl.component";
 const INTERLEAVED: &str = "gencl.interleaved";
@@ -101,10 +101,9 @@ fn instructions<'c>(function: FunctionValue<'c>) -> impl Iterator<Item = Instruc
 
 /// The blocks to which threads rarely come.
 fn rare_blocks<'c>(function: FunctionValue<'c>) -> HashSet<BasicBlock<'c>> {
-    let is_rare = |function: FunctionValue<'c>| {
-        let name = function.get_name().to_bytes();
-        RARE.iter().any(|rare| rare.as_bytes() == name)
-    };
+    let cold = Attribute::get_named_enum_kind_id("cold");
+    let is_rare =
+        |function: FunctionValue<'c>| function.get_enum_attribute(AttributeLoc::Function, cold).is_some();
     let calls = |block: &BasicBlock<'c>| block.get_instructions().filter_map(called).any(is_rare);
     function.get_basic_block_iter().filter(calls).collect()
 }

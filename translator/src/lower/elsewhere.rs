@@ -15,13 +15,12 @@ use crate::plan::Step;
 
 impl Lowering<'_> {
     /// The lane that is enabled first, of a vector; any if there is none.
-    pub(super) fn first_enabled(&mut self, values: &LlvmValue, mask: Value) -> LlvmValue {
+    pub(super) fn first_enabled(&mut self, values: &LlvmValue, mask: &LlvmValue) -> LlvmValue {
         if values.ty.lanes == 1 {
             return values.clone();
         }
-        let mask = self.value(mask);
         let suffix = format!(".{}", mask.ty.mangled());
-        let first = self.f.intrinsic("cttz", &suffix, mask.ty, &[&mask, &LlvmValue::int(BIT, 0)]);
+        let first = self.f.intrinsic("cttz", &suffix, mask.ty, &[mask, &LlvmValue::int(BIT, 0)]);
         let first = self.f.convert("zext", &first, I64);
         let last = LlvmValue::int(I64, u64::from(values.ty.lanes - 1));
         let first = self.f.intrinsic("umin", ".i64", I64, &[&first, &last]);
@@ -38,12 +37,8 @@ impl Lowering<'_> {
         mask: Value,
     ) -> Vec<LlvmValue> {
         let own = self.value(addresses);
-        if let Some(window) = reach.window {
-            let address = self.first_enabled(&own, mask);
-            let address = self.f.resize(&address, 64, false);
-            self.find(window, &address);
-            self.look_again(window);
-        }
+        let mask = self.value(mask);
+        let address = self.first_enabled(&own, &mask);
         let data = self.function.instruction(instruction);
         let index = data.origin as usize;
         let Step::Message(message) = &self.plan.steps[index] else {
@@ -53,7 +48,7 @@ impl Lowering<'_> {
         let mut results: Vec<(usize, u32)> = Vec::new();
         match message {
             Message::Lanes(lanes) => {
-                payload.push((lanes.addresses, own));
+                payload.push((lanes.addresses, own.clone()));
                 let slot = lanes.slot as u32 * 8;
                 if lanes.write {
                     let first = data.operands.len() - lanes.components.len();
@@ -66,7 +61,7 @@ impl Lowering<'_> {
                 }
             }
             Message::Atomic(atomic) => {
-                payload.push((atomic.lanes.addresses, own));
+                payload.push((atomic.lanes.addresses, own.clone()));
                 for (value, at) in data.operands[2..].iter().zip(&atomic.sources) {
                     payload.push((*at, self.value(*value)));
                 }
@@ -76,7 +71,7 @@ impl Lowering<'_> {
             }
             Message::Block(block) => {
                 let number = match block.address {
-                    Address::Wide(at) => (at, own),
+                    Address::Wide(at) => (at, own.clone()),
                     Address::Flat { at, unit } => {
                         let number = self.f.binary("udiv", &own, &LlvmValue::int(own.ty, unit));
                         (at, self.f.convert("trunc", &number, I32))
@@ -101,8 +96,7 @@ impl Lowering<'_> {
             let at = self.f.at(&self.file.clone(), at);
             self.f.store(&value, &at, FILE);
         }
-        self.send_rarely(index, mask);
-        let data = self.function.instruction(instruction);
+        self.call_missed(reach, index, &mask, &address);
         let found = results.iter().zip(&data.results).map(|((at, slot), result)| {
             let mut ty = super::llvm(self.function.ty(*result));
             // One value for all is that of each here.

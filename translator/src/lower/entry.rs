@@ -4,8 +4,8 @@ use std::mem::{offset_of, size_of};
 
 use gencl_eu::abi::{Frame, Image, YIELD};
 
-use super::{FILE, Lowering, ONE_THREAD, llvm};
-use crate::ir::{I32, I64, POINTER, Ty, Value as LlvmValue};
+use super::{FILE, Lowering, llvm};
+use crate::ir::{I32, I64, Label, POINTER, Ty, Value as LlvmValue};
 use crate::middle::function::{Block, Target};
 use crate::middle::op::Input;
 use crate::middle::types::{Scalar, Type};
@@ -16,22 +16,45 @@ const INPUT: &str = "align 1, !tbaa !2, !invariant.load !5";
 const HALF: usize = 16;
 
 impl Lowering<'_> {
-    /// Goes to where the thread begins or goes on.
-    pub fn dispatch(&mut self) {
-        let files = self.constant(POINTER, offset_of!(Frame, files));
-        let number = if self.stops { self.thread.clone() } else { LlvmValue::int(I32, 0) };
-        let wide = self.f.convert("zext", &number, I64);
-        let bytes = self.f.binary("mul", &wide, &LlvmValue::int(I64, 8));
-        let at = self.f.offset(&files, &bytes);
-        self.file = self.f.load(POINTER, &at, super::CONSTANT);
-        if !self.stops {
-            return self.f.jump(self.labels[0]);
+    /// Writes what is before the threads, and between two of them. `entry`: where to go first; `next`: where a thread ends.
+    pub fn around(&mut self, entry: Label, next: Label) {
+        let first = self.labels[0];
+        self.f.begin(entry);
+        self.look_at_all();
+        if self.stops {
+            let resumed = self.function.resumed.iter().map(|block| self.labels[block.0 as usize]);
+            let targets: Vec<_> = std::iter::once(first).chain(resumed).collect();
+            let place = LlvmValue::int(I32, u64::from(!YIELD));
+            let place = self.f.binary("and", &LlvmValue::named(I32, "%resume"), &place);
+            self.f.switch(&place, &targets);
+            self.f.begin(next);
+            return self.f.ret(&LlvmValue::int(I32, 0));
         }
-        let resumed = self.function.resumed.iter().map(|block| self.labels[block.0 as usize]);
-        let targets: Vec<_> = std::iter::once(self.labels[0]).chain(resumed).collect();
-        let place = LlvmValue::int(I32, u64::from(!YIELD));
-        let place = self.f.binary("and", &LlvmValue::named(I32, "%resume"), &place);
-        self.f.switch(&place, &targets);
+        let begin = self.threads;
+        let [before, end] = [self.f.current(), self.f.label()];
+        let count = self.constant(I32, offset_of!(Frame, threads));
+        self.f.jump(begin);
+        self.f.begin(next);
+        let own = self.thread.clone();
+        let after = self.f.binary("add nuw", &own, &LlvmValue::int(I32, 1));
+        let last = self.f.compare("icmp eq", &after, &count);
+        self.f.branch(&last, end, begin);
+        self.f.begin(end);
+        self.f.ret(&LlvmValue::int(I32, 0));
+        self.f.begin(begin);
+        let (zero, after) = (before.operand(), format!("[ {}, {} ]", after.name(), next.operand()));
+        self.f.line(&format!("{} = phi i32 [ 0, {zero} ], {after}", own.name()));
+        self.f.jump(first);
+    }
+
+    /// The thread's registers.
+    pub fn find_file(&mut self) {
+        let files = self.constant(POINTER, offset_of!(Frame, files));
+        // Threads that never stop have one after the other the same.
+        let number = if self.stops { self.thread.typed() } else { "i32 0".to_owned() };
+        self.f.first("%file.at", &format!("getelementptr ptr, {}, {number}", files.typed()));
+        self.f.first("%file", &format!("load ptr, ptr %file.at, {}", super::CONSTANT));
+        self.file = LlvmValue::named(POINTER, "%file");
     }
 
     /// Something that the thread begins with.
@@ -47,7 +70,7 @@ impl Lowering<'_> {
             }
             Input::CrossThread(offset) => {
                 let all = self.constant(POINTER, offset_of!(Frame, cross_thread));
-                self.f.at(&all, offset.into())
+                return self.hoisted(&format!("%cross{offset}"), &all, offset.into(), ty, INPUT);
             }
             Input::PerThread(offset) => {
                 let own = self.constant(POINTER, offset_of!(Frame, per_thread));
@@ -57,7 +80,8 @@ impl Lowering<'_> {
             Input::Image(number, offset) => {
                 let images = self.constant(POINTER, offset_of!(Frame, images));
                 let place = usize::from(number) * size_of::<Image>() + offset_of!(Image, numbers);
-                self.f.at(&images, place + usize::from(offset))
+                let place = place + usize::from(offset);
+                return self.hoisted(&format!("%image{place}"), &images, place, ty, INPUT);
             }
             Input::Mask => {
                 let masks = self.constant(POINTER, offset_of!(Frame, masks));
@@ -65,6 +89,31 @@ impl Lowering<'_> {
             }
         };
         self.f.load(ty, &at, INPUT)
+    }
+
+    /// A field of the frame that does not change while the work-group runs.
+    pub fn constant(&mut self, ty: Ty, offset: usize) -> LlvmValue {
+        self.hoisted(&format!("%frame{offset}"), &self.frame.clone(), offset, ty, super::CONSTANT)
+    }
+
+    /// What is so many bytes behind a pointer and does not change: it is read in the function's first block, once.
+    pub fn hoisted(
+        &mut self,
+        name: &str,
+        pointer: &LlvmValue,
+        offset: usize,
+        ty: Ty,
+        how: &str,
+    ) -> LlvmValue {
+        let name = format!("{name}.{}", ty.mangled());
+        if self.hoisted.insert(name.clone()) {
+            self.f.first(
+                &format!("{name}.at"),
+                &format!("getelementptr i8, {}, i64 {offset}", pointer.typed()),
+            );
+            self.f.first(&name, &format!("load {}, ptr {name}.at, {how}", ty.text()));
+        }
+        LlvmValue::named(ty, &name)
     }
 
     /// Where a thread keeps the parameters of a block where it goes on, with their types, and the end.
@@ -125,41 +174,5 @@ impl Lowering<'_> {
             };
             self.values.insert(*parameter, value);
         }
-    }
-
-    /// Writes the function around that of a thread.
-    pub fn around(&mut self, header: &str) {
-        let entry = self.f.label();
-        self.f.begin(entry);
-        let known = self.look_at_all().typed();
-        let call = |lowering: &mut Self, number: &LlvmValue, resume: &str| {
-            let (frame, number) = (lowering.frame.typed(), number.typed());
-            lowering
-                .f
-                .value(I32, &format!("call i32 @{ONE_THREAD}({frame}, {number}, i32 {resume}, {known})"))
-        };
-        if self.stops {
-            let number = self.thread.clone();
-            let ended = call(self, &number, "%resume");
-            self.f.ret(&ended);
-        } else {
-            let number = self.f.variable(4);
-            self.f.store(&LlvmValue::int(I32, 0), &number, FILE);
-            let count = self.constant(I32, offset_of!(Frame, threads));
-            let [next, more, end] = [(); 3].map(|()| self.f.label());
-            self.f.begin(next);
-            let own = self.f.load(I32, &number, FILE);
-            let ended = call(self, &own, "0");
-            let fault = self.f.compare("icmp ne", &ended, &LlvmValue::int(I32, 0));
-            self.f.branch(&fault, end, more);
-            self.f.begin(more);
-            let after = self.f.binary("add nuw", &own, &LlvmValue::int(I32, 1));
-            self.f.store(&after, &number, FILE);
-            let last = self.f.compare("icmp eq", &after, &count);
-            self.f.branch(&last, end, next);
-            self.f.begin(end);
-            self.f.ret(&ended);
-        }
-        self.module.add(std::mem::take(&mut self.f), header, entry);
     }
 }

@@ -37,8 +37,8 @@ pub(super) struct Site<'a> {
     pub(super) is_write: bool,
     /// What is read is one value for all lanes.
     pub(super) is_one: bool,
-    /// The mask.
-    pub(super) mask_value: Value,
+    /// The enabled lanes, all if there is no mask.
+    pub(super) enabled: LlvmValue,
 }
 
 impl Site<'_> {
@@ -89,7 +89,7 @@ impl Lowering<'_> {
             ways: self.ways(),
             is_write,
             is_one: !is_write && addresses.lanes > 1 && self.function.ty(data.results[0]).lanes == 1,
-            mask_value: operands[0],
+            enabled: self.value(operands[0]),
         };
         match access.addressing {
             Addressing::Affine(step) if access.space == Space::Image => {
@@ -104,8 +104,12 @@ impl Lowering<'_> {
             }
             Addressing::Affine(step) => {
                 let [first, certain] = [2, 3].map(|n| self.value(operands[n]));
-                let first = self.counted(access.space, &first);
-                self.row(&mut site, i64::from(step), &first, &certain);
+                let counted = self.counted(access.space, &first);
+                self.row(&mut site, i64::from(step), &counted, &certain);
+                self.f.begin(site.ways.outside);
+                let found = self.missed_row(instruction, &site, &first);
+                self.add_lanes(&mut site, found);
+                return self.joined(site.ways);
             }
             Addressing::Offsets => {
                 let [base, offsets] = [2, 3].map(|n| self.value(operands[n]));
@@ -128,9 +132,9 @@ impl Lowering<'_> {
     }
 
     /// The end of a way that has found a value for each lane. Where all have one address, one enabled lane's is that of all.
-    fn add_lanes(&mut self, site: &mut Site<'_>, found: Vec<LlvmValue>) {
+    pub(super) fn add_lanes(&mut self, site: &mut Site<'_>, found: Vec<LlvmValue>) {
         let found = match site.is_one {
-            true => found.iter().map(|value| self.first_enabled(value, site.mask_value)).collect(),
+            true => found.iter().map(|value| self.first_enabled(value, &site.enabled)).collect(),
             false => found,
         };
         self.add_way(&mut site.ways, found);

@@ -2,6 +2,7 @@
 //!
 //! One function executes a thread; one around it finds what is the same for all threads of a work-group, and where threads never stop, is the loop over them.
 
+mod arrays;
 mod atomic;
 mod calls;
 mod elsewhere;
@@ -9,6 +10,7 @@ mod entry;
 mod masks;
 mod memory;
 mod pure;
+mod rare;
 mod rows;
 mod windows;
 
@@ -16,7 +18,7 @@ use std::collections::BTreeMap;
 
 use fixedbitset::FixedBitSet;
 use gencl_eu::abi::{FAULT, Frame, GROUP, THREAD, Translation, YIELD};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Written;
 use crate::ir::{
@@ -28,8 +30,7 @@ use crate::middle::op::{Addressing, Op, Space};
 use crate::middle::types::{Scalar, Type};
 use crate::middle::verify::Dominators;
 use crate::plan::Plan;
-pub use calls::RARE;
-use windows::{KNOWN, Windows};
+use windows::Windows;
 
 /// How accesses to the frame, which nobody changes meanwhile, are marked.
 const CONSTANT: &str = "align 4, !tbaa !2, !invariant.load !5";
@@ -41,11 +42,9 @@ const FILE: &str = "align 1, !tbaa !4";
 /// What the marks mean: kinds of memory of which none overlaps another; how likely a branch is.
 const METADATA: &str = r#"
 attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }
-attributes #1 = { alwaysinline nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }
+attributes #1 = { cold nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }
 attributes #2 = { cold nounwind }
 attributes #3 = { cold nounwind "no_caller_saved_registers" }
-attributes #4 = { cold noinline nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }
-attributes #5 = { noinline nounwind memory(read) "prefer-vector-width"="512" "min-legal-vector-width"="512" }
 
 !1 = !{!"branch_weights", i32 1000, i32 1}
 !2 = !{!11, !11, i64 0}
@@ -59,12 +58,6 @@ attributes #5 = { noinline nounwind memory(read) "prefer-vector-width"="512" "mi
 !13 = !{!"registers", !10, i64 0}
 !14 = !{!"shared local memory", !10, i64 0}
 "#;
-
-/// What a function is told that executes a thread.
-const ARGUMENTS: &str = "ptr noalias nonnull %frame, i32 %thread, i32 %resume";
-
-/// The function of one thread.
-const ONE_THREAD: &str = "one_thread";
 
 /// A function that is being lowered.
 struct Lowering<'a> {
@@ -85,7 +78,14 @@ struct Lowering<'a> {
     exits: BTreeMap<Block, Label>,
     /// Returns [`FAULT`].
     fault: Label,
+    /// Where a thread begins, and where it ends.
+    threads: Label,
+    end: Label,
+    /// What the function's first block has read.
+    hoisted: FxHashSet<String>,
     windows: Windows,
+    /// What each function does that accesses to rows call rarely.
+    rare_rows: Vec<rare::Row>,
     arrays: FxHashMap<u16, LlvmValue>,
     stops: bool,
 }
@@ -108,18 +108,15 @@ pub fn lower(plan: &Plan<'_>, lifted: Lifted) -> Written {
         holes: BTreeMap::new(),
         exits: BTreeMap::new(),
         fault: Label::default(),
+        threads: Label::default(),
+        end: Label::default(),
+        hoisted: FxHashSet::default(),
         windows: Windows::default(),
+        rare_rows: Vec::new(),
         arrays: FxHashMap::default(),
         stops,
     };
-    lowering.one_thread();
-    let header = match stops {
-        true => format!("define i32 @{THREAD}({ARGUMENTS}) #0"),
-        false => format!("define i32 @{GROUP}(ptr noalias nonnull %frame) #0"),
-    };
-    lowering.around(&header);
-    lowering.look_functions();
-    lowering.rare_calls();
+    lowering.threads();
     let translation = Translation {
         object: Vec::new(),
         windows: lowering.windows.count(),
@@ -182,11 +179,6 @@ fn is_rare(op: &Op, number: usize) -> bool {
     }
 }
 
-/// The LLVM type of what an array has.
-fn array_type(ty: Type) -> Ty {
-    if ty.scalar == Scalar::Mask { Ty::int(8, ty.lanes.into()) } else { llvm(ty) }
-}
-
 /// The LLVM type; of masks that of a vector of bits.
 fn llvm(ty: Type) -> Ty {
     let scalar = match ty.scalar {
@@ -200,14 +192,13 @@ fn llvm(ty: Type) -> Ty {
 }
 
 impl Lowering<'_> {
-    /// Writes the function of one thread.
-    fn one_thread(&mut self) {
+    /// Writes the function that executes the threads of a work-group, or one until it stops.
+    fn threads(&mut self) {
         let dominators = Dominators::new(self.function);
         self.labels = self.function.block_numbers().map(|_| self.f.label()).collect();
-        self.fault = self.f.label();
         let entry = self.f.label();
-        self.f.begin(entry);
-        self.dispatch();
+        (self.fault, self.end, self.threads) = (self.f.label(), self.f.label(), self.f.label());
+        self.find_file();
         let order: Vec<Block> = dominators.order().collect();
         for block in &order {
             self.block(*block);
@@ -221,8 +212,15 @@ impl Lowering<'_> {
                 before.iter().copied().filter(|from| dominators.is_reached(*from)).collect();
             self.fill_parameters(block, &before);
         }
-        let header =
-            format!("define internal i32 @{ONE_THREAD}({ARGUMENTS}, ptr noalias nonnull {KNOWN}) #1");
+        let (own, hoisted) = (std::mem::take(&mut self.f), std::mem::take(&mut self.hoisted));
+        self.rare_functions();
+        (self.f, self.hoisted) = (own, hoisted);
+        self.fill_taken();
+        self.around(entry, self.end);
+        let header = match self.stops {
+            true => format!("define i32 @{THREAD}(ptr noalias nonnull %frame, i32 %thread, i32 %resume) #0"),
+            false => format!("define i32 @{GROUP}(ptr noalias nonnull %frame) #0"),
+        };
         self.module.add(std::mem::take(&mut self.f), &header, entry);
     }
 
@@ -263,7 +261,7 @@ impl Lowering<'_> {
                     _ => self.f.branch(&condition, yes, no),
                 }
             }
-            End::Return => self.f.ret(&LlvmValue::int(I32, 0)),
+            End::Return => self.f.jump(self.end),
             End::Fault => self.f.jump(self.fault),
             End::Suspend { resume, yields } => {
                 self.save(resume);
@@ -405,7 +403,7 @@ impl Lowering<'_> {
             }
             Op::GetArray(number) => {
                 let ty = self.function.ty(data.results[0]);
-                let own = array_type(ty);
+                let own = arrays::array_type(ty);
                 let place = self.array(*number, own);
                 let all = self.f.load(own, &place, FILE);
                 vec![self.of_array(&all, ty)]
@@ -418,72 +416,13 @@ impl Lowering<'_> {
             }
             Op::GetElement(number) => {
                 let ty = self.function.ty(data.results[0]);
-                let own = array_type(ty);
+                let own = arrays::array_type(ty);
                 let at = self.array_element(*number, operands[0], own);
                 let value = self.f.load(own, &at, FILE);
                 vec![self.of_array(&value, ty)]
             }
             _ => unreachable!("{} is pure", data.op),
         }
-    }
-
-    /// The place of an array.
-    fn array(&mut self, number: u16, ty: Ty) -> LlvmValue {
-        if let Some(place) = self.arrays.get(&number) {
-            return place.clone();
-        }
-        let place = self.f.variable((ty.scalar.bits() * ty.lanes / 8) as usize);
-        self.arrays.insert(number, place.clone());
-        place
-    }
-
-    fn array_element(&mut self, number: u16, element: Value, ty: Ty) -> LlvmValue {
-        let place = self.array(number, ty);
-        let element = self.value(element);
-        let wide = self.f.convert("zext", &element, I64);
-        let bytes = self.f.binary("mul", &wide, &LlvmValue::int(I64, u64::from(ty.scalar.bits() / 8)));
-        self.f.offset(&place, &bytes)
-    }
-
-    /// What an array has of a value: of masks bytes.
-    fn array_value(&mut self, value: Value) -> LlvmValue {
-        let ty = self.function.ty(value);
-        if ty.scalar != Scalar::Mask {
-            return self.value(value);
-        }
-        let mask = self.vector(value);
-        self.f.convert("zext", &mask, array_type(ty))
-    }
-
-    /// A value of what an array has.
-    fn of_array(&mut self, own: &LlvmValue, ty: Type) -> LlvmValue {
-        if ty.scalar != Scalar::Mask {
-            return own.clone();
-        }
-        let mask = self.f.compare("icmp ne", own, &LlvmValue::int(own.ty, 0));
-        self.f.mask_bits(&mask)
-    }
-
-    /// Writes elements in the register file, one after the other, for the lanes of a mask.
-    fn scatter_in_file(&mut self, operands: &[Value]) {
-        let (mask, offsets, data) =
-            (self.value(operands[0]), self.value(operands[1]), self.value(operands[2]));
-        for lane in 0..data.ty.lanes {
-            let bit = self.lane_of_mask(&mask, lane);
-            let offset = self.f.element(&offsets, lane);
-            let offset = self.f.resize(&offset, 64, false);
-            let place = self.f.offset(&self.file.clone(), &offset);
-            let own = self.f.element(&data, lane);
-            let old = self.f.load(own.ty, &place, FILE);
-            let new = self.f.select(&bit, &own, &old);
-            self.f.store(&new, &place, FILE);
-        }
-    }
-
-    /// A field of the frame that does not change while the thread runs.
-    fn constant(&mut self, ty: Ty, offset: usize) -> LlvmValue {
-        let at = self.f.at(&self.frame.clone(), offset);
-        self.f.load(ty, &at, CONSTANT)
     }
 
     /// The thread's own element of an array.
@@ -503,7 +442,9 @@ impl Lowering<'_> {
 
     /// Whether the launch has been cancelled.
     fn cancelled(&mut self) -> LlvmValue {
-        let flag = self.constant(POINTER, std::mem::offset_of!(Frame, cancel));
+        // Not in the first block: the address would have a register in all loops, or be spilled in the innermost.
+        let at = self.f.at(&self.frame.clone(), std::mem::offset_of!(Frame, cancel));
+        let flag = self.f.load(POINTER, &at, CONSTANT);
         // "acquire": what other threads of the host write is seen on the next round.
         let byte = Ty::int(8, 1);
         let cancelled = self.f.value(byte, &format!("load atomic i8, {} acquire, align 1", flag.typed()));

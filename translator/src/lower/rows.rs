@@ -26,25 +26,9 @@ impl Lowering<'_> {
         let inside = self.is_extent_inside(&site.reach, &extent, &distance);
         let holds = self.f.binary("and", &inside, certain);
         let here = self.f.label();
-        let elsewhere = if site.mask.is_some() { self.f.label() } else { site.ways.outside };
-        self.f.branch_likely(&holds, here, elsewhere);
+        self.f.branch_likely(&holds, here, site.ways.outside);
         self.f.begin(here);
         self.row_at(site, step, &offset);
-        if site.mask.is_some() {
-            // Lanes that are not enabled may be outside.
-            self.f.begin(elsewhere);
-            let steps = LlvmValue::ints(Ty { lanes: site.lanes, ..first.ty }, |lane| {
-                i64::from(lane).wrapping_mul(step) as u64
-            });
-            let all = self.f.opaque(first);
-            let all = self.f.splat(&all, site.lanes);
-            let all = self.f.binary("add", &all, &steps);
-            let all = self.counted(access.space, &all);
-            let go_on = self.f.label();
-            self.f.branch(certain, go_on, site.ways.outside);
-            self.f.begin(go_on);
-            self.scattered(site, &all);
-        }
     }
 
     /// Lanes of an image that are so far apart if that is certain, else anywhere. All of them are inside.

@@ -1,6 +1,7 @@
 //! Windows of messages: what is asked of each is asked before the threads of a work-group begin, and again when the simulator has found another
-//! one for it. It is in variables of the function around that of a thread, so that LLVM has values of it in the loop over threads.
+//! one for it. It is in variables, so that LLVM has values of it in the loop over threads.
 
+use std::fmt::Write;
 use std::mem::{offset_of, size_of};
 
 use gencl_eu::abi::{Frame, Image, Window as FrameWindow};
@@ -10,8 +11,10 @@ use super::{CONSTANT, FILE, FRAME, Lowering};
 use crate::ir::{I32, I64, POINTER, Ty, Value as LlvmValue};
 use crate::middle::op::{Input, Space, Window};
 
-/// The argument that says where the variables are.
+/// Where the variables are, of which LLVM makes values.
 pub const KNOWN: &str = "%known";
+/// Where rare functions write them.
+pub const FOUND: &str = "%found";
 /// Bytes of a variable.
 const SIZE: usize = 8;
 
@@ -38,6 +41,8 @@ pub struct Windows {
     /// What is asked, a variable for each.
     variables: Vec<(u32, Question)>,
     numbers: FxHashMap<(u32, Question), usize>,
+    /// Where what is known of a window is taken again.
+    taken: Vec<(usize, u32)>,
 }
 
 /// A window's pointer.
@@ -68,6 +73,14 @@ impl Windows {
     /// How many there are.
     pub fn count(&self) -> u32 {
         self.count
+    }
+
+    /// What is asked of a window, with the variables' numbers.
+    fn variables_of(&self, number: u32) -> Vec<(usize, Question)> {
+        let all = self.variables.iter().enumerate();
+        all.filter(|(_, (own, _))| *own == number)
+            .map(|(variable, (_, question))| (variable, *question))
+            .collect()
     }
 
     fn next(&mut self) -> u32 {
@@ -108,6 +121,11 @@ impl Lowering<'_> {
         if number == self.windows.count {
             self.windows.next();
         }
+        self.reach_of(number, ty, window, alignment)
+    }
+
+    /// What an access may reach of the window with a number; `ty`: of its addresses.
+    pub fn reach_of(&mut self, number: u32, ty: Ty, window: Option<Window>, alignment: u8) -> Reach {
         let host = self.known(number, Question::Host);
         if let Some(Window::Pointer(at)) = window {
             let pointer = self.windows.pointers.entry(number).or_insert(Pointer { at, ty, alignment });
@@ -172,33 +190,43 @@ impl Lowering<'_> {
         self.f.load(ty, &at, FILE)
     }
 
-    /// Looks at a window that may be another now.
-    pub fn look_again(&mut self, number: u32) {
-        self.f.line(&format!("call void @look{number}(ptr %frame, ptr {KNOWN})"));
+    /// Takes what is known by now of a window.
+    pub fn take_again(&mut self, number: u32) {
+        let hole = self.f.hole();
+        self.windows.taken.push((hole, number));
+    }
+
+    /// Writes what [`Lowering::take_again`] does, when all is known that is asked.
+    pub fn fill_taken(&mut self) {
+        for (hole, number) in std::mem::take(&mut self.windows.taken) {
+            let mut text = String::new();
+            for (variable, _) in self.windows.variables_of(number) {
+                let (name, at) = (format!("%t{hole}.{variable}"), variable * SIZE);
+                let _ = write!(
+                    text,
+                    "  {name}.from = getelementptr i8, ptr {FOUND}, i64 {at}\n  {name} = load i64, ptr {name}.from, {FILE}\n  \
+                     {name}.to = getelementptr i8, ptr {KNOWN}, i64 {at}\n  store i64 {name}, ptr {name}.to, {FILE}\n"
+                );
+            }
+            self.f.fill(hole, text);
+        }
     }
 
     /// Makes the variables, and looks at all windows.
-    pub fn look_at_all(&mut self) -> LlvmValue {
-        let place = self.f.variable((self.windows.variables.len() * SIZE).max(1));
-        for number in 0..self.windows.count {
-            self.f.line(&format!("call void @look{number}(ptr %frame, {})", place.typed()));
-        }
-        place
+    pub fn look_at_all(&mut self) {
+        let places = [KNOWN, FOUND];
+        places
+            .iter()
+            .for_each(|name| self.f.variable_named(name, (self.windows.variables.len() * SIZE).max(1)));
+        (0..self.windows.count).for_each(|number| self.look(number, &places));
     }
 
-    /// Writes the functions that look at each window.
-    pub fn look_functions(&mut self) {
-        for number in 0..self.windows.count {
-            let entry = self.f.label();
-            self.f.begin(entry);
-            self.look(number);
-            self.f.ret_nothing();
-            let header = format!("define internal void @look{number}(ptr %frame, ptr {KNOWN}) #1");
-            self.module.add(std::mem::take(&mut self.f), &header, entry);
-        }
+    /// Looks at a window, and writes what is asked of it.
+    pub fn look_again(&mut self, number: u32) {
+        self.look(number, &[KNOWN]);
     }
 
-    fn look(&mut self, number: u32) {
+    fn look(&mut self, number: u32, places: &[&str]) {
         let windows = self.constant(POINTER, offset_of!(Frame, windows));
         let window = self.f.at(&windows, number as usize * size_of::<FrameWindow>());
         let mut field = |ty, offset| {
@@ -222,16 +250,17 @@ impl Lowering<'_> {
                 (delta, self.f.select(&holds, &size, &LlvmValue::int(I64, 0)))
             }
         };
-        let variables: Vec<_> = self.windows.variables.iter().copied().enumerate().collect();
-        for (variable, (_, question)) in variables.into_iter().filter(|(_, (own, _))| *own == number) {
+        for (variable, question) in self.windows.variables_of(number) {
             let value = match question {
                 Question::Start => start.clone(),
                 Question::Host => host.clone(),
                 Question::Delta => delta.clone(),
                 Question::Limit(bytes) => self.room(&size, bytes),
             };
-            let at = self.f.at(&LlvmValue::named(POINTER, KNOWN), variable * SIZE);
-            self.f.store(&value, &at, FILE);
+            for name in places {
+                let at = self.f.at(&LlvmValue::named(POINTER, name), variable * SIZE);
+                self.f.store(&value, &at, FILE);
+            }
         }
     }
 }
