@@ -155,6 +155,8 @@ fn files() {
     let mut failures = Vec::new();
     for path in &paths {
         let text = std::fs::read_to_string(path).expect("a text");
+        // The name is seen where the rest panics.
+        println!("{}", path.display());
         let (source, expected) = text.split_once("; expect\n").unwrap_or((&text, ""));
         let output = output(source);
         let commented: String = output.lines().map(|line| format!("; {line}\n")).collect();

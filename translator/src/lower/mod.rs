@@ -421,7 +421,7 @@ impl Lowering<'_> {
                 let value = self.f.load(own, &at, FILE);
                 vec![self.of_array(&value, ty)]
             }
-            _ => unreachable!("{} is pure", data.op),
+            _ => unreachable!("{} is pure, or not lowered here", data.op),
         }
     }
 

@@ -68,7 +68,7 @@ impl Lowering<'_> {
                 self.f.shuffle(&a, b.as_ref(), &widened(order, first, &a))
             }
             Op::Input(input) => self.input(*input, to),
-            _ => unreachable!("{op} is not pure"),
+            _ => unreachable!("{op} is not pure, or not lowered here"),
         }
     }
 
@@ -79,7 +79,13 @@ impl Lowering<'_> {
                 self.f.intrinsic(binary.name(), &suffix, a.ty, &[a, b])
             }
             Binary::AddNuw => self.f.binary("add nuw", a, b),
-            _ => self.f.binary(binary.name(), a, b),
+            Binary::Add | Binary::Sub | Binary::Mul | Binary::SDiv | Binary::SRem => {
+                self.f.binary(binary.name(), a, b)
+            }
+            Binary::And | Binary::Or | Binary::Xor | Binary::Shl | Binary::LShr | Binary::AShr => {
+                self.f.binary(binary.name(), a, b)
+            }
+            Binary::FAdd | Binary::FSub | Binary::FMul | Binary::FDiv => self.f.binary(binary.name(), a, b),
         }
     }
 
@@ -91,7 +97,10 @@ impl Lowering<'_> {
                 self.f.intrinsic(unary.name(), &suffix, a.ty, &[a, &LlvmValue::int(BIT, 0)])
             }
             Unary::Trunc => self.f.function_of("trunc", a),
-            _ => self.f.function_of(unary.name(), a),
+            Unary::FAbs | Unary::Sqrt | Unary::Floor | Unary::Ceil | Unary::RoundEven => {
+                self.f.function_of(unary.name(), a)
+            }
+            Unary::Ctpop | Unary::BitReverse => self.f.function_of(unary.name(), a),
         }
     }
 
@@ -100,7 +109,8 @@ impl Lowering<'_> {
         match convert {
             // What is too large or too small is any number, and the same for all who look.
             Convert::FPToSI | Convert::FPToUI => self.f.value(to, &format!("freeze {}", value.typed())),
-            _ => value,
+            Convert::Trunc | Convert::ZExt | Convert::SExt | Convert::Bitcast => value,
+            Convert::FPExt | Convert::FPTrunc | Convert::SIToFP | Convert::UIToFP => value,
         }
     }
 

@@ -233,7 +233,8 @@ impl<E: Environment> Thread<'_, E> {
                 self.environment.arrive();
                 Vec::new()
             }
-            _ => Vec::new(),
+            Op::MemoryFence | Op::Executed | Op::Count(_) => Vec::new(),
+            _ => unreachable!("{} is pure, or not interpreted here", data.op),
         };
         self.values.extend(data.results.iter().copied().zip(found));
         Some(())

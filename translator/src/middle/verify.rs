@@ -143,17 +143,21 @@ fn fits_lanes(mask: Type, addresses: Type) -> bool {
 }
 
 fn fits_binary(binary: Binary, scalar: Scalar) -> bool {
+    let is_int = matches!(scalar, Scalar::Int(_));
     match binary {
         Binary::FAdd | Binary::FSub | Binary::FMul | Binary::FDiv => scalar.is_float(),
         Binary::And | Binary::Or | Binary::Xor => !scalar.is_float(),
-        _ => matches!(scalar, Scalar::Int(_)),
+        Binary::Add | Binary::AddNuw | Binary::Sub | Binary::Mul | Binary::SDiv | Binary::SRem => is_int,
+        Binary::Shl | Binary::LShr | Binary::AShr => is_int,
+        Binary::SMin | Binary::SMax | Binary::UMin | Binary::UMax => is_int,
     }
 }
 
 fn fits_unary(unary: Unary, scalar: Scalar) -> bool {
     match unary {
         Unary::Ctlz | Unary::Cttz | Unary::Ctpop | Unary::BitReverse => matches!(scalar, Scalar::Int(_)),
-        _ => scalar.is_float(),
+        Unary::FNeg | Unary::FAbs | Unary::Sqrt => scalar.is_float(),
+        Unary::Floor | Unary::Ceil | Unary::Trunc | Unary::RoundEven => scalar.is_float(),
     }
 }
 

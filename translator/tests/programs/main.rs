@@ -14,6 +14,7 @@ use execute::{Ended, State, executed, interpreted};
 use gencl_testing::Random;
 use gencl_translator::host::Host;
 use gencl_translator::middle::function::Function;
+use gencl_translator::middle::op::{Binary, Convert, Op, Unary};
 use gencl_translator::middle::parse::parse;
 use gencl_translator::middle::verify::verify;
 use gencl_translator::passes::{self, PASSES};
@@ -162,4 +163,17 @@ fn programs_agree() {
     }
     assert!(failures.is_empty(), "{} programs disagree", failures.len());
     assert!(undefined <= count / 10, "{undefined} of {count} programs are not defined");
+}
+
+/// `statements.rs` makes all of these.
+#[test]
+fn programs_have_all_operations() {
+    let mut missing: Vec<Op> = Binary::NAMES.iter().map(|(binary, _)| Op::Binary(*binary)).collect();
+    missing.extend(Unary::NAMES.iter().map(|(unary, _)| Op::Unary(*unary)));
+    missing.extend(Convert::NAMES.iter().map(|(convert, _)| Op::Convert(*convert)));
+    for seed in 1..=200 {
+        let function = program(seed).function;
+        missing.retain(|op| function.instructions.iter().all(|instruction| instruction.op != *op));
+    }
+    assert!(missing.is_empty(), "no program has {missing:?}");
 }
