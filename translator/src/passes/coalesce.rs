@@ -2,8 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::simplify::{Rebuild, resolved};
+use super::simplify::Rebuild;
 use super::strides::Strides;
+use super::sums::{in_lanes, row_fits};
 use crate::middle::function::{Block, Function, Instruction, Target, Value};
 use crate::middle::op::{Access, Addressing, Binary, Convert, Op};
 use crate::middle::types::{Scalar, Type};
@@ -59,7 +60,7 @@ impl Coalesce<'_> {
         for instruction in &self.function.block(block).instructions {
             self.instruction(*instruction);
         }
-        self.rebuild.end(block, &FxHashMap::default());
+        self.rebuild.end(block);
     }
 
     /// A parameter of which the first lane is enough, if its stride is proved; otherwise that is beside it.
@@ -77,19 +78,9 @@ impl Coalesce<'_> {
         self.firsts.insert(parameter, First { value: first, holds });
         self.added.entry(block).or_default().push((parameter, proved));
         if proved {
-            let all = self.in_lanes(first, ty, stride);
+            let all = in_lanes(&mut self.rebuild.builder, first, ty, stride);
             self.rebuild.values.insert(parameter, all);
         }
-    }
-
-    /// All lanes of a value that is affine.
-    fn in_lanes(&mut self, first: Value, ty: Type, stride: i64) -> Value {
-        let all = self.rebuild.builder.splat(first, ty.lanes.into());
-        if stride == 0 {
-            return all;
-        }
-        let steps = self.rebuild.builder.ints(ty, |lane| (lane as i64).wrapping_mul(stride) as u64);
-        self.rebuild.builder.binary(Binary::Add, all, steps)
     }
 
     fn instruction(&mut self, instruction: Instruction) {
@@ -107,7 +98,7 @@ impl Coalesce<'_> {
         });
         match row {
             Some((access, stride, proved)) => self.access(instruction, access, stride, proved),
-            None => self.rebuild.copy(instruction, &FxHashMap::default()),
+            None => self.rebuild.copy(instruction),
         }
         for result in &data.results {
             let ty = self.function.ty(*result);
@@ -169,45 +160,31 @@ impl Coalesce<'_> {
                     || self.function.ty(*operand).lanes == 1
                     || self.function.as_constant(*operand).is_some()
             });
+        // Lanes of a shuffle are as far apart as those of what is shuffled.
+        let asked: &[Value] = if known || !proved { &data.operands } else { &[] };
+        let firsts: Vec<First> = asked.iter().map(|operand| self.first(*operand)).collect();
         let new = self.rebuild.value(result);
-        if !known {
-            let value = self.rebuild.builder.shuffle(new, None, [0]);
-            let mut holds = self.rebuild.builder.mask(1, true);
-            if !proved {
-                // Lanes of a shuffle are as far apart as those of what is shuffled.
-                let conditions: Vec<Value> =
-                    data.operands.iter().map(|operand| self.first(*operand).holds).collect();
-                for condition in conditions {
-                    holds = self.rebuild.builder.binary(Binary::And, holds, condition);
-                }
-            }
-            self.firsts.insert(result, First { value, holds });
-            return;
-        }
-        let firsts: Vec<First> = data.operands.iter().map(|operand| self.first(*operand)).collect();
-        let operands: Vec<Value> = firsts.iter().map(|first| first.value).collect();
-        let value = self.rebuild.builder.pure(data.op.clone(), &operands, ty.with_lanes(1));
-        let mut holds = self.rebuild.builder.mask(1, true);
+        let builder = &mut self.rebuild.builder;
+        let value = if known {
+            let operands: Vec<Value> = firsts.iter().map(|first| first.value).collect();
+            builder.pure(data.op.clone(), &operands, ty.with_lanes(1))
+        } else {
+            builder.shuffle(new, None, [0])
+        };
+        let mut holds = builder.mask(1, true);
         if !proved {
             for first in &firsts {
-                holds = self.rebuild.builder.binary(Binary::And, holds, first.holds);
+                holds = builder.binary(Binary::And, holds, first.holds);
             }
-            if let Op::Convert(convert @ (Convert::ZExt | Convert::SExt)) = data.op {
-                let last = self.does_not_wrap(convert, value, data.operands[0], ty);
-                holds = self.rebuild.builder.binary(Binary::And, holds, last);
+            if let (Op::Convert(extend @ (Convert::ZExt | Convert::SExt)), true) = (&data.op, known) {
+                let stride = self.strides.stride(data.operands[0]).map_or(0, |(stride, _)| stride);
+                let distance = (i64::from(ty.lanes) - 1).wrapping_mul(stride);
+                let narrow = self.function.ty(data.operands[0]).scalar;
+                let fits = row_fits(builder, value, distance, *extend, narrow);
+                holds = builder.binary(Binary::And, holds, fits);
             }
         }
         self.firsts.insert(result, First { value, holds });
-    }
-
-    /// Whether the last lane of an extension is as far from the first as before it: then no lane wraps around.
-    fn does_not_wrap(&mut self, convert: Convert, first: Value, from: Value, ty: Type) -> Value {
-        let stride = self.strides.stride(from).map_or(0, |(stride, _)| stride);
-        let narrow = self.function.ty(from).scalar;
-        let one = ty.with_lanes(1);
-        let distance = self.rebuild.builder.int(one, (i64::from(ty.lanes) - 1).wrapping_mul(stride) as u64);
-        let last = self.rebuild.builder.binary(Binary::Add, first, distance);
-        self.rebuild.builder.fits(last, convert, narrow)
     }
 
     /// The scalars of a value that is affine.
@@ -231,7 +208,7 @@ impl Coalesce<'_> {
                 let change =
                     added.get(&target.block).and_then(|all| all.iter().find(|(added, _)| added == parameter));
                 let Some((_, proved)) = change else {
-                    arguments.push(rebuild.value(resolved(&FxHashMap::default(), *argument)));
+                    arguments.push(rebuild.value(*argument));
                     continue;
                 };
                 let first = firsts.get(argument).copied();

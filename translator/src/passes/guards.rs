@@ -6,6 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::natural;
 use super::simplify::Rebuild;
 use super::strides::Strides;
+use super::sums::{in_lanes, row_fits};
 use crate::middle::function::{Block, End, Function, Instruction, Target, Value};
 use crate::middle::op::{Access, Addressing, Binary, Convert, Op, Relation, Space, Window};
 use crate::middle::types::Type;
@@ -25,7 +26,7 @@ pub fn version(function: &Function) -> Function {
     for block in guards.rebuild.order.clone() {
         guards.block(block);
     }
-    guards.rebuild.finish(&FxHashMap::default())
+    guards.rebuild.finish()
 }
 
 /// The instructions that use each value; `None`: the end of a block.
@@ -73,12 +74,12 @@ impl Guards<'_> {
                     next += end;
                 }
                 None => {
-                    self.rebuild.copy(instructions[next], &FxHashMap::default());
+                    self.rebuild.copy(instructions[next]);
                     next += 1;
                 }
             }
         }
-        self.rebuild.end(block, &FxHashMap::default());
+        self.rebuild.end(block);
     }
 
     fn access(&self, instruction: Instruction) -> Option<&Access> {
@@ -179,12 +180,11 @@ impl Guards<'_> {
     fn guarded(&mut self, region: &[Instruction]) {
         let made = self.made(region);
         let candidates = self.candidates(region, &made);
-        let none = FxHashMap::default();
         let (rest, before): (Vec<Instruction>, Vec<Instruction>) = region.iter().partition(|instruction| {
             let data = self.function.instruction(**instruction);
             !data.op.is_pure() || made.contains(&data.results[0])
         });
-        before.iter().for_each(|instruction| self.rebuild.copy(*instruction, &none));
+        before.iter().for_each(|instruction| self.rebuild.copy(*instruction));
         let mut firsts = FxHashMap::default();
         let condition = self.condition(&candidates, &mut firsts);
         let builder = &mut self.rebuild.builder;
@@ -204,7 +204,7 @@ impl Guards<'_> {
             for instruction in &rest {
                 match firsts.get(instruction).filter(|_| is_guarded) {
                     Some(first) => self.guarded_access(*instruction, first),
-                    None => self.rebuild.copy(*instruction, &none),
+                    None => self.rebuild.copy(*instruction),
                 }
             }
             let arguments = asked.iter().map(|value| self.rebuild.values[value]).collect();
@@ -259,11 +259,8 @@ impl Guards<'_> {
         let new = self.rebuild.value(told);
         let builder = &mut self.rebuild.builder;
         let ty = builder.ty(new);
-        let lanes = usize::from(ty.lanes);
         let own = builder.shuffle(new, None, [0]);
-        let steps = builder.ints(ty, |lane| (lane as i64).wrapping_mul(stride) as u64);
-        let splat = builder.splat(own, lanes);
-        let row = builder.binary(Binary::Add, splat, steps);
+        let row = in_lanes(builder, own, ty, stride);
         let differs = builder.compare(Relation::Ne, new, row);
         let any = builder.any(differs);
         let mut holds = builder.not(any);
@@ -271,9 +268,8 @@ impl Guards<'_> {
         if told != operands[1] {
             // No offset wraps around before it is extended.
             let wide = builder.resize(own, 64, true);
-            let distance = builder.int(Type::int(64, 1), (lanes as i64 - 1).wrapping_mul(stride) as u64);
-            let last = builder.binary(Binary::Add, wide, distance);
-            let fits = builder.fits(last, Convert::SExt, builder.ty(own).scalar);
+            let distance = (i64::from(ty.lanes) - 1).wrapping_mul(stride);
+            let fits = row_fits(builder, wide, distance, Convert::SExt, ty.scalar);
             holds = builder.binary(Binary::And, holds, fits);
             let base = self.rebuild.value(operands[2]);
             value = self.rebuild.builder.binary(Binary::Add, base, wide);
