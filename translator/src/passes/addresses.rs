@@ -52,7 +52,7 @@ impl Addresses<'_, '_> {
         if let (Some(Window::Pointer(_)), Some(pointer), Addressing::Affine(_)) = (window, base, addressing) {
             told[1] = self.needed(&sum, &leaves, pointer, operands[3]);
         }
-        self.rebuild.copy_access(instruction, &told, |access| {
+        self.rebuild.copy_access(instruction, &told, false, |access| {
             access.addressing = addressing;
             access.window = window.or(access.window);
         });

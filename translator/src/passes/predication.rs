@@ -48,16 +48,6 @@ fn guards(function: &Function, own: &Loop) -> Vec<Guard> {
     own.order(function).iter().filter_map(guard).collect()
 }
 
-/// What a leaf needs to hold for all iterations.
-enum Question {
-    /// An address is inside.
-    Inside(Inside, Evolution),
-    /// A number of 64 bits is one of fewer bits that is extended so.
-    Fits(Convert, Scalar, Evolution),
-    /// It is the same in all.
-    Holds(Value),
-}
-
 struct Predication<'a> {
     own: &'a Loop,
     evolutions: Evolutions<'a>,
@@ -82,7 +72,7 @@ impl Predication<'_> {
         function.block_mut(entry).end = End::Jump(to(own.header));
         let (condition, chosen) = chosen?;
         let join = own.leave_by(function, &outputs);
-        let copy = own.copied(function, join);
+        let copy = own.copied(function, join, &[]);
         for guard in &chosen {
             function.block_mut(guard.block).end = End::Jump(guard.slow.clone());
             let block = copy.blocks[&guard.block];
@@ -96,24 +86,22 @@ impl Predication<'_> {
     /// The guards that can be asked before the loop, and the condition under which they hold.
     fn chosen(&mut self, exit: &Exit, guards: Vec<Guard>) -> Option<(Value, Vec<Guard>)> {
         self.last = self.last_iteration(exit)?;
-        let mut chosen: Vec<(Guard, Vec<Question>)> = Vec::new();
+        let mut chosen: Vec<(Guard, Vec<Value>)> = Vec::new();
         for guard in guards {
-            let questions: Option<Vec<Question>> =
-                guard.leaves.iter().map(|leaf| self.question(*leaf)).collect();
-            chosen.extend(questions.map(|questions| (guard, questions)));
+            let conditions: Option<Vec<_>> = guard.leaves.iter().map(|leaf| self.conditions(*leaf)).collect();
+            chosen.extend(conditions.map(|conditions| (guard, conditions.concat())));
         }
         // A window may be another one after an access that is not guarded.
         loop {
-            let changed = self.changed_windows(&chosen);
-            let before = chosen.len();
-            chosen.retain(|(_, questions)| {
-                !questions.iter().any(|question| match question {
-                    Question::Inside(inside, _) => {
-                        inside.window.is_some_and(|window| changed.contains(&window))
-                    }
-                    _ => false,
-                })
-            });
+            let (before, changed) = (chosen.len(), self.changed_windows(&chosen));
+            let function = &self.evolutions.builder.function;
+            let is_changed = |leaf: &Value| match function.source(*leaf) {
+                Some((Op::Inside(inside), _)) => {
+                    inside.window.is_some_and(|window| changed.contains(&window))
+                }
+                _ => false,
+            };
+            chosen.retain(|(guard, _)| !guard.leaves.iter().any(is_changed));
             if chosen.len() == before {
                 break;
             }
@@ -121,22 +109,22 @@ impl Predication<'_> {
         if chosen.is_empty() {
             return None;
         }
+        let mut all = Vec::new();
         for (number, extend, narrow) in std::mem::take(&mut self.evolutions.extended) {
             let last = self.ends(number)[1];
-            self.obligations.push(self.evolutions.builder.fits(last, extend, narrow));
+            all.push(self.evolutions.builder.fits(last, extend, narrow));
         }
-        let mut all = std::mem::take(&mut self.obligations);
-        for (_, questions) in &chosen {
-            questions.iter().for_each(|question| self.ask(question, &mut all));
-        }
+        all.append(&mut self.obligations);
+        let (chosen, conditions): (Vec<Guard>, Vec<Vec<Value>>) = chosen.into_iter().unzip();
+        all.extend(conditions.concat());
         let one = self.evolutions.builder.mask(1, true);
         let condition =
             all.iter().fold(one, |all, own| self.evolutions.builder.binary(Binary::And, all, *own));
-        Some((condition, chosen.into_iter().map(|(guard, _)| guard).collect()))
+        Some((condition, chosen))
     }
 
     /// The windows of accesses that may find another buffer while guards are taken to hold.
-    fn changed_windows(&self, chosen: &[(Guard, Vec<Question>)]) -> FxHashSet<Window> {
+    fn changed_windows(&self, chosen: &[(Guard, Vec<Value>)]) -> FxHashSet<Window> {
         let left_out: FxHashSet<Block> = chosen.iter().map(|(guard, _)| guard.slow.block).collect();
         let blocks = self.own.blocks.iter().filter(|block| !left_out.contains(block));
         let function = &self.evolutions.builder.function;
@@ -148,41 +136,25 @@ impl Predication<'_> {
         windows.collect()
     }
 
-    /// What has to be asked of a leaf.
-    fn question(&mut self, leaf: Value) -> Option<Question> {
+    /// What has to hold before the loop so that a leaf does in all iterations: in the first and in the last.
+    fn conditions(&mut self, leaf: Value) -> Option<Vec<Value>> {
         if let Some(Evolution { first, step: None }) = self.evolutions.of(leaf) {
-            return Some(Question::Holds(first));
+            return Some(vec![first]);
         }
         let function = &self.evolutions.builder.function;
         if let Some((number, extend, narrow)) = fitting(function, leaf) {
-            let is_wide = function.ty(number) == I64;
-            return self
-                .evolutions
-                .of(number)
-                .filter(|_| is_wide)
-                .map(|own| Question::Fits(extend, narrow, own));
+            let number =
+                self.evolutions.of(number).filter(|own| self.evolutions.builder.ty(own.first) == I64)?;
+            let ends = self.ends(number);
+            return Some(ends.iter().map(|end| self.evolutions.builder.fits(*end, extend, narrow)).collect());
         }
         let (Op::Inside(inside), [address]) = function.source(leaf)? else { return None };
         let (inside, address) = (*inside, *address);
         let address = self.evolutions.of(address)?;
         self.bounded(&inside, address);
-        Some(Question::Inside(inside, address))
-    }
-
-    /// Asks for the first and the last iteration.
-    fn ask(&mut self, question: &Question, all: &mut Vec<Value>) {
-        match question {
-            Question::Holds(condition) => all.push(*condition),
-            Question::Fits(extend, narrow, number) => {
-                let ends = self.ends(*number);
-                all.extend(ends.iter().map(|end| self.evolutions.builder.fits(*end, *extend, *narrow)));
-            }
-            Question::Inside(inside, address) => {
-                for end in self.ends(*address) {
-                    all.extend(self.evolutions.builder.effect(Op::Inside(*inside), &[end], &[Type::mask(1)]));
-                }
-            }
-        }
+        let (op, ends) = (Op::Inside(inside), self.ends(address));
+        let builder = &mut self.evolutions.builder;
+        Some(ends.iter().flat_map(|end| builder.effect(op.clone(), &[*end], &[Type::mask(1)])).collect())
     }
 
     /// A value in the first and in the last iteration.

@@ -60,10 +60,8 @@ impl Plan {
         let mut inputs: Vec<Value> = function.block(own.header).parameters.clone();
         let mut used: Vec<Value> =
             instructions.iter().flat_map(|n| function.instruction(*n).operands.clone()).collect();
-        used.extend(order.iter().flat_map(|block| {
-            let end = &function.block(*block).end;
-            end.targets().flat_map(|target| target.arguments.clone()).collect::<Vec<_>>()
-        }));
+        let targets = order.iter().flat_map(|block| function.block(*block).end.targets());
+        used.extend(targets.flat_map(|target| &target.arguments));
         let is_vector = |value: &Value| function.ty(*value).lanes > 1;
         let is_varying = |value: &Value| same_lanes(function, *value, lanes).is_none();
         inputs.extend(
@@ -369,10 +367,10 @@ impl Serial<'_> {
 fn specialise(function: &mut Function, own: &Loop, mask: usize, entry: &Target) {
     let outputs = own.outputs(function);
     let join = own.leave_by(function, &outputs);
-    let copy = own.copied(function, join);
-    let header = copy.blocks[&own.header];
-    let parameters = function.block(header).parameters.clone();
     let all = function.constant(Type::mask(1), Constant::All(1));
+    let parameters = function.block(own.header).parameters.clone();
+    let copy = own.copied(function, join, &[(parameters[mask], all)]);
+    let header = copy.blocks[&own.header];
     let choose = |arguments: &[Value]| {
         let to = |block: Block| Target { block, arguments: arguments.to_vec() };
         End::Branch { condition: arguments[mask], yes: to(header), no: to(own.header) }
@@ -381,25 +379,9 @@ fn specialise(function: &mut Function, own: &Loop, mask: usize, entry: &Target) 
     let back = function.add_block();
     let next: Vec<Value> =
         parameters.iter().map(|value| function.add_parameter(back, function.ty(*value))).collect();
-    let put = |value: &mut Value| {
-        if *value == parameters[mask] {
-            *value = all;
-        }
-    };
     for block in copy.blocks.values() {
-        for instruction in function.block(*block).instructions.clone() {
-            function.instructions[instruction.0 as usize].operands.iter_mut().for_each(put);
-        }
-        let end = &mut function.block_mut(*block).end;
-        if let End::Branch { condition, .. } = end {
-            put(condition);
-        }
-        for target in end.targets_mut() {
-            target.arguments.iter_mut().for_each(put);
-            if target.block == header {
-                target.block = back;
-            }
-        }
+        let targets = function.block_mut(*block).end.targets_mut();
+        targets.filter(|target| target.block == header).for_each(|target| target.block = back);
     }
     function.block_mut(back).end = choose(&next);
 }

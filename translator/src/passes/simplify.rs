@@ -129,11 +129,12 @@ impl<'a> Rebuild<'a> {
         self.values.extend(data.results.iter().copied().zip(found));
     }
 
-    /// The same access to memory with something changed, and with other operands that say where it is (`Addressing`).
+    /// The same access to memory with something changed, and with other operands that say where it is (`Addressing`). If all lanes read one value, that is read once.
     pub fn copy_access(
         &mut self,
         instruction: Instruction,
         told: &[Value],
+        is_one: bool,
         change: impl FnOnce(&mut Access),
     ) {
         let data = self.old.instruction(instruction);
@@ -144,9 +145,13 @@ impl<'a> Rebuild<'a> {
             change(access);
         }
         let types: Vec<_> = data.results.iter().map(|value| self.old.ty(*value)).collect();
+        let read = types.iter().map(|ty| if is_one { ty.with_lanes(1) } else { *ty }).collect::<Vec<_>>();
         self.builder.origin = data.origin;
-        let found = self.builder.effect(op, &operands, &types);
-        self.values.extend(data.results.iter().copied().zip(found));
+        let found = self.builder.effect(op, &operands, &read);
+        for ((result, value), ty) in data.results.iter().zip(found).zip(types) {
+            let all = if is_one { self.builder.splat(value, ty.lanes.into()) } else { value };
+            self.values.insert(*result, all);
+        }
     }
 
     /// Notes how a block ends, which some values that come are not known for yet.

@@ -38,43 +38,37 @@ impl Sum {
     /// Takes a value apart. A scalar in all lanes is one term, whatever it is added up of itself.
     pub fn of(function: &Function, value: Value) -> Sum {
         let mut sum = Sum::default();
-        sum.add(function, value, 0);
+        sum.add(function, value, None, 0);
         sum.scalars.sort_by_key(|term| term.extend.is_some());
         sum
     }
 
-    fn add(&mut self, function: &Function, value: Value, depth: usize) {
-        let source = function.source(value).filter(|_| depth < MAX_DEPTH);
-        match source {
-            Some((Op::Binary(Binary::Add | Binary::AddNuw), operands)) => {
-                operands.iter().for_each(|operand| self.add(function, *operand, depth + 1));
+    fn add(&mut self, function: &Function, value: Value, extend: Option<Convert>, depth: usize) {
+        let (parts, extend) = match (function.source(value).filter(|_| depth < MAX_DEPTH), extend) {
+            (Some((Op::Binary(Binary::Add | Binary::AddNuw), parts)), None) => (parts, None),
+            (Some((Op::Convert(own @ (Convert::SExt | Convert::ZExt)), parts)), None) => (parts, Some(*own)),
+            // The terms of a row that does not wrap around are extended alike.
+            (Some((Op::Binary(Binary::AddNuw), parts)), Some(Convert::ZExt))
+                if function.as_constant(parts[1]).is_some() =>
+            {
+                (parts, extend)
             }
-            Some((Op::Convert(extend @ (Convert::SExt | Convert::ZExt)), [narrow])) => {
-                // A row that does not wrap around is one of the extended terms.
-                match function.source(*narrow) {
-                    Some((Op::Binary(Binary::AddNuw), [splat, steps]))
-                        if *extend == Convert::ZExt && function.as_constant(*steps).is_some() =>
-                    {
-                        self.add_term(function, *splat, Some(*extend), function.ty(value));
-                        self.add_term(function, *steps, Some(*extend), function.ty(value));
-                    }
-                    _ => self.add_term(function, *narrow, Some(*extend), function.ty(value)),
-                }
-            }
-            _ => self.add_term(function, value, None, function.ty(value)),
-        }
+            _ => return self.add_term(function, value, extend),
+        };
+        parts.iter().for_each(|part| self.add(function, *part, extend, depth + 1));
     }
 
-    fn add_term(&mut self, function: &Function, value: Value, extend: Option<Convert>, ty: Type) {
-        let stride =
-            function.as_constant(value).map(|constant| (of_constant(ty, constant), constant.lane(0)));
-        match (stride, function.source(value)) {
+    fn add_term(&mut self, function: &Function, value: Value, extend: Option<Convert>) {
+        let ty = function.ty(value);
+        let wide = if extend.is_some() { ty.of(Scalar::Int(64)) } else { ty };
+        let constant = function.as_constant(value).map(|own| (of_constant(wide, own), own.lane(0)));
+        match (constant, function.source(value)) {
             (Some((Stride::Affine { stride, .. }, first)), _) => {
                 self.constant = self.constant.wrapping_add(first as u64);
                 self.stride = self.stride.wrapping_add(stride);
             }
             (_, Some((Op::Splat, [scalar]))) => self.scalars.push(Term { value: *scalar, extend }),
-            _ if function.ty(value).lanes == 1 => self.scalars.push(Term { value, extend }),
+            _ if ty.lanes == 1 => self.scalars.push(Term { value, extend }),
             _ => self.offsets.push(Term { value, extend }),
         }
     }
@@ -89,24 +83,32 @@ impl Sum {
     }
 }
 
-/// All lanes of a row: a stride apart from the first one on.
-pub fn in_lanes(builder: &mut Builder, first: Value, ty: Type, stride: i64) -> Value {
-    let all = builder.splat(first, ty.lanes.into());
-    let steps = builder.ints(ty, |lane| (lane as i64).wrapping_mul(stride) as u64);
-    builder.binary(Binary::Add, all, steps)
+/// Lanes that are a stride apart.
+#[derive(Clone, Copy)]
+pub struct Row {
+    /// The first of them.
+    pub first: Value,
+    /// The stride.
+    pub stride: i64,
+    /// Whether (a mask of one lane) that is so.
+    pub holds: Value,
 }
 
-/// Whether the last lane of a row is as far from the first, which is extended, as before the extension: then no lane wraps around.
-pub fn row_fits(
-    builder: &mut Builder,
-    first: Value,
-    distance: i64,
-    extend: Convert,
-    narrow: Scalar,
-) -> Value {
-    let distance = builder.int(builder.ty(first), distance as u64);
-    let last = builder.binary(Binary::Add, first, distance);
-    builder.fits(last, extend, narrow)
+impl Row {
+    /// All lanes.
+    pub fn lanes(&self, builder: &mut Builder, ty: Type) -> Value {
+        let all = builder.splat(self.first, ty.lanes.into());
+        let steps = builder.ints(ty, |lane| (lane as i64).wrapping_mul(self.stride) as u64);
+        builder.binary(Binary::Add, all, steps)
+    }
+
+    /// Whether the last lane of an extension is as far from the first as it is before: then no lane wraps around.
+    pub fn fits(&self, builder: &mut Builder, extend: Convert, narrow: Type) -> Value {
+        let distance = (i64::from(narrow.lanes) - 1).wrapping_mul(self.stride);
+        let distance = builder.int(builder.ty(self.first), distance as u64);
+        let last = builder.binary(Binary::Add, self.first, distance);
+        builder.fits(last, extend, narrow.scalar)
+    }
 }
 
 /// What a condition says that fits in fewer bits: the value, how those are extended, and their type ([`Builder::fits`]).
@@ -146,7 +148,7 @@ pub struct Evolutions<'a> {
     defined: FxHashSet<Value>,
     /// What the header's parameters are in the first iteration.
     given: Vec<Value>,
-    /// Lanes that keep what they have are taken for such as have left the loop.
+    /// A lane that keeps what it had is taken for one that has left the loop: the step is that of the others.
     ignores_disabled: bool,
     known: FxHashMap<Value, Option<Evolution>>,
     /// What is extended on the way: the evolutions hold if no such sum wraps around before it is.
@@ -251,6 +253,7 @@ impl<'a> Evolutions<'a> {
             (Op::Convert(extend @ (Convert::SExt | Convert::ZExt)), _) if ty.scalar == Scalar::Int(64) => {
                 return self.extend(*extend, all[0]);
             }
+            // Nor scalars in all lanes: where lanes step alike, a loop for each of them (`serial`) has not been measured.
             _ => return None,
         };
         Some(Evolution { first, step: Some(step) })
