@@ -148,10 +148,7 @@ fn wanted(function: &Function) -> FixedBitSet {
                 );
             }
         }
-        if let End::Branch { condition, .. } = data.end {
-            open.push(condition);
-        }
-        data.end.targets().for_each(|target| open.extend(&target.arguments));
+        open.extend(data.end.values());
     }
     while let Some(value) = open.pop() {
         if wanted.put(value.0 as usize) {

@@ -121,7 +121,26 @@ impl End {
         a.into_iter().chain(b)
     }
 
+    /// The values that it uses.
+    pub fn values(&self) -> impl Iterator<Item = &Value> {
+        let condition = match self {
+            End::Branch { condition, .. } => Some(condition),
+            _ => None,
+        };
+        self.targets().flat_map(|target| &target.arguments).chain(condition)
+    }
+
     /// The same, to be changed.
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Value> {
+        let (condition, targets) = match self {
+            End::Jump(target) | End::Suspend { resume: target, .. } => (None, [Some(target), None]),
+            End::Branch { condition, yes, no } => (Some(condition), [Some(yes), Some(no)]),
+            End::Return | End::Fault => (None, [None, None]),
+        };
+        targets.into_iter().flatten().flat_map(|target| &mut target.arguments).chain(condition)
+    }
+
+    /// Where control may go, to be changed.
     pub fn targets_mut(&mut self) -> impl Iterator<Item = &mut Target> {
         let (a, b) = match self {
             End::Jump(target) | End::Suspend { resume: target, .. } => (Some(target), None),

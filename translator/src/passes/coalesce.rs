@@ -2,10 +2,11 @@
 
 use rustc_hash::FxHashMap;
 
-use super::simplify::{Rebuild, resolved};
+use super::simplify::Rebuild;
 use super::strides::Strides;
+use super::sums::Row;
 use crate::middle::function::{Block, Function, Instruction, Target, Value};
-use crate::middle::op::{Access, Addressing, Binary, Convert, Op};
+use crate::middle::op::{Addressing, Binary, Convert, Op};
 use crate::middle::types::{Scalar, Type};
 
 /// The same function with such accesses.
@@ -15,7 +16,7 @@ pub fn coalesce(function: &Function) -> Function {
         function,
         strides,
         rebuild: Rebuild::new(function),
-        firsts: FxHashMap::default(),
+        rows: FxHashMap::default(),
         added: FxHashMap::default(),
     };
     for block in pass.rebuild.order.clone() {
@@ -24,20 +25,12 @@ pub fn coalesce(function: &Function) -> Function {
     pass.finish()
 }
 
-/// The scalars of a value that is affine.
-#[derive(Clone, Copy)]
-struct First {
-    /// Of the first lane.
-    value: Value,
-    /// Whether (a mask of one lane) the stride is what it is taken for.
-    holds: Value,
-}
-
 struct Coalesce<'a> {
     function: &'a Function,
     strides: Strides,
     rebuild: Rebuild<'a>,
-    firsts: FxHashMap<Value, First>,
+    /// The scalars of each value that is affine.
+    rows: FxHashMap<Value, Row>,
     /// Of each block, the parameters that have become scalars, and whether they have a condition.
     added: FxHashMap<Block, Vec<(Value, bool)>>,
 }
@@ -59,7 +52,7 @@ impl Coalesce<'_> {
         for instruction in &self.function.block(block).instructions {
             self.instruction(*instruction);
         }
-        self.rebuild.end(block, &FxHashMap::default());
+        self.rebuild.end(block);
     }
 
     /// A parameter of which the first lane is enough, if its stride is proved; otherwise that is beside it.
@@ -74,22 +67,13 @@ impl Coalesce<'_> {
             true => self.rebuild.builder.mask(1, true),
             false => self.rebuild.builder.function.add_parameter(new, Type::mask(1)),
         };
-        self.firsts.insert(parameter, First { value: first, holds });
+        let row = Row { first, stride, holds };
+        self.rows.insert(parameter, row);
         self.added.entry(block).or_default().push((parameter, proved));
         if proved {
-            let all = self.in_lanes(first, ty, stride);
+            let all = row.lanes(&mut self.rebuild.builder, ty);
             self.rebuild.values.insert(parameter, all);
         }
-    }
-
-    /// All lanes of a value that is affine.
-    fn in_lanes(&mut self, first: Value, ty: Type, stride: i64) -> Value {
-        let all = self.rebuild.builder.splat(first, ty.lanes.into());
-        if stride == 0 {
-            return all;
-        }
-        let steps = self.rebuild.builder.ints(ty, |lane| (lane as i64).wrapping_mul(stride) as u64);
-        self.rebuild.builder.binary(Binary::Add, all, steps)
     }
 
     fn instruction(&mut self, instruction: Instruction) {
@@ -103,11 +87,16 @@ impl Coalesce<'_> {
             let stride = i32::try_from(stride).ok()?;
             // Where the first lane is aligned all have to be.
             let is_aligned = stride % i32::from(access.alignment) == 0;
-            (is_aligned && self.function.ty(data.operands[1]).lanes > 1).then_some((access, stride, proved))
+            (is_aligned && self.function.ty(data.operands[1]).lanes > 1).then_some((stride, proved))
         });
         match row {
-            Some((access, stride, proved)) => self.access(instruction, access, stride, proved),
-            None => self.rebuild.copy(instruction, &FxHashMap::default()),
+            Some((stride, proved)) => {
+                let Row { first, holds, .. } = self.row(data.operands[1]);
+                self.rebuild.copy_access(instruction, &[first, holds], stride == 0 && proved, |access| {
+                    access.addressing = Addressing::Affine(stride);
+                });
+            }
+            None => self.rebuild.copy(instruction),
         }
         for result in &data.results {
             let ty = self.function.ty(*result);
@@ -115,43 +104,13 @@ impl Coalesce<'_> {
                 && let Some((stride, proved)) = self.strides.stride(*result)
                 && (matches!(ty.scalar, Scalar::Int(_)) || stride == 0)
             {
-                self.note_first(instruction, *result, proved);
+                self.note_row(instruction, *result, stride, proved);
             }
         }
     }
 
-    /// An access whose addresses are affine.
-    fn access(&mut self, instruction: Instruction, access: &Access, stride: i32, proved: bool) {
-        let data = self.function.instruction(instruction);
-        let First { value, holds } = self.first(data.operands[1]);
-        let mut operands: Vec<Value> =
-            data.operands.iter().map(|operand| self.rebuild.value(*operand)).collect();
-        operands.splice(2..2, [value, holds]);
-        let access = Box::new(Access { addressing: Addressing::Affine(stride), ..access.clone() });
-        self.rebuild.builder.origin = data.origin;
-        let Op::Load(_) = data.op else {
-            self.rebuild.builder.effect(Op::Store(access), &operands, &[]);
-            return;
-        };
-        // What all read at one address is a scalar.
-        let is_one = stride == 0 && proved;
-        let types: Vec<Type> = data
-            .results
-            .iter()
-            .map(|result| self.function.ty(*result))
-            .map(|ty| if is_one { ty.with_lanes(1) } else { ty })
-            .collect();
-        let found = self.rebuild.builder.effect(Op::Load(access), &operands, &types);
-        for (result, value) in data.results.iter().zip(found) {
-            let lanes = self.function.ty(*result).lanes.into();
-            let all = self.rebuild.builder.splat(value, if is_one { lanes } else { 1 });
-            let all = if is_one { all } else { value };
-            self.rebuild.values.insert(*result, all);
-        }
-    }
-
     /// Computes the first lane of a result, and whether its stride holds.
-    fn note_first(&mut self, instruction: Instruction, result: Value, proved: bool) {
+    fn note_row(&mut self, instruction: Instruction, result: Value, stride: i64, proved: bool) {
         let data = self.function.instruction(instruction);
         let ty = self.function.ty(result);
         let by_lane = match &data.op {
@@ -165,64 +124,48 @@ impl Coalesce<'_> {
         };
         let known = by_lane
             && data.operands.iter().all(|operand| {
-                self.firsts.contains_key(operand)
+                self.rows.contains_key(operand)
                     || self.function.ty(*operand).lanes == 1
                     || self.function.as_constant(*operand).is_some()
             });
+        // Lanes of a shuffle are as far apart as those of what is shuffled.
+        let asked: &[Value] = if known || !proved { &data.operands } else { &[] };
+        let rows: Vec<Row> = asked.iter().map(|operand| self.row(*operand)).collect();
         let new = self.rebuild.value(result);
-        if !known {
-            let value = self.rebuild.builder.shuffle(new, None, [0]);
-            let mut holds = self.rebuild.builder.mask(1, true);
-            if !proved {
-                // Lanes of a shuffle are as far apart as those of what is shuffled.
-                let conditions: Vec<Value> =
-                    data.operands.iter().map(|operand| self.first(*operand).holds).collect();
-                for condition in conditions {
-                    holds = self.rebuild.builder.binary(Binary::And, holds, condition);
-                }
-            }
-            self.firsts.insert(result, First { value, holds });
-            return;
-        }
-        let firsts: Vec<First> = data.operands.iter().map(|operand| self.first(*operand)).collect();
-        let operands: Vec<Value> = firsts.iter().map(|first| first.value).collect();
-        let value = self.rebuild.builder.pure(data.op.clone(), &operands, ty.with_lanes(1));
-        let mut holds = self.rebuild.builder.mask(1, true);
+        let builder = &mut self.rebuild.builder;
+        let first = if known {
+            let operands: Vec<Value> = rows.iter().map(|row| row.first).collect();
+            builder.pure(data.op.clone(), &operands, ty.with_lanes(1))
+        } else {
+            builder.shuffle(new, None, [0])
+        };
+        let mut row = Row { first, stride, holds: builder.mask(1, true) };
         if !proved {
-            for first in &firsts {
-                holds = self.rebuild.builder.binary(Binary::And, holds, first.holds);
+            for operand in &rows {
+                row.holds = builder.binary(Binary::And, row.holds, operand.holds);
             }
-            if let Op::Convert(convert @ (Convert::ZExt | Convert::SExt)) = data.op {
-                let last = self.does_not_wrap(convert, value, data.operands[0], ty);
-                holds = self.rebuild.builder.binary(Binary::And, holds, last);
+            if let (Op::Convert(extend @ (Convert::ZExt | Convert::SExt)), true) = (&data.op, known) {
+                let fits = row.fits(builder, *extend, self.function.ty(data.operands[0]));
+                row.holds = builder.binary(Binary::And, row.holds, fits);
             }
         }
-        self.firsts.insert(result, First { value, holds });
-    }
-
-    /// Whether the last lane of an extension is as far from the first as before it: then no lane wraps around.
-    fn does_not_wrap(&mut self, convert: Convert, first: Value, from: Value, ty: Type) -> Value {
-        let stride = self.strides.stride(from).map_or(0, |(stride, _)| stride);
-        let narrow = self.function.ty(from).scalar;
-        let one = ty.with_lanes(1);
-        let distance = self.rebuild.builder.int(one, (i64::from(ty.lanes) - 1).wrapping_mul(stride) as u64);
-        let last = self.rebuild.builder.binary(Binary::Add, first, distance);
-        self.rebuild.builder.fits(last, convert, narrow)
+        self.rows.insert(result, row);
     }
 
     /// The scalars of a value that is affine.
-    fn first(&mut self, value: Value) -> First {
-        if let Some(first) = self.firsts.get(&value) {
-            return *first;
+    fn row(&mut self, value: Value) -> Row {
+        if let Some(row) = self.rows.get(&value) {
+            return *row;
         }
         let holds = self.rebuild.builder.mask(1, true);
         let own = self.rebuild.value(value);
-        First { value: self.rebuild.builder.shuffle(own, None, [0]), holds }
+        let stride = self.strides.stride(value).map_or(0, |(stride, _)| stride);
+        Row { first: self.rebuild.builder.shuffle(own, None, [0]), stride, holds }
     }
 
     /// Gives scalars to the blocks that take them now.
     fn finish(self) -> Function {
-        let Coalesce { function, rebuild, firsts, added, .. } = self;
+        let Coalesce { function, rebuild, rows, added, .. } = self;
         rebuild.finish_with(|rebuild, target: &Target| {
             let own = &function.block(target.block).parameters;
             let mut arguments = Vec::new();
@@ -231,19 +174,19 @@ impl Coalesce<'_> {
                 let change =
                     added.get(&target.block).and_then(|all| all.iter().find(|(added, _)| added == parameter));
                 let Some((_, proved)) = change else {
-                    arguments.push(rebuild.value(resolved(&FxHashMap::default(), *argument)));
+                    arguments.push(rebuild.value(*argument));
                     continue;
                 };
-                let first = firsts.get(argument).copied();
+                let row = rows.get(argument).copied();
                 if !proved {
                     arguments.push(rebuild.value(*argument));
                 }
-                arguments.push(match first {
-                    Some(first) => first.value,
+                arguments.push(match row {
+                    Some(row) => row.first,
                     None => rebuild.constant_lane(*argument),
                 });
                 if !proved {
-                    arguments.push(first.map_or_else(|| rebuild.builder.mask(1, true), |first| first.holds));
+                    arguments.push(row.map_or_else(|| rebuild.builder.mask(1, true), |row| row.holds));
                 }
             }
             arguments

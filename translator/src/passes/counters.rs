@@ -16,7 +16,6 @@ pub fn place(lifted: &mut Lifted) {
     // Masks that are the same are one value then, or a constant.
     let function = dead::remove(&simplify(&lifted.function));
     let mut rebuild = Rebuild::new(&function);
-    let none = FxHashMap::default();
     for block in rebuild.order.clone() {
         rebuild.begin(block);
         for parameter in &function.block(block).parameters {
@@ -27,7 +26,7 @@ pub fn place(lifted: &mut Lifted) {
         for instruction in &function.block(block).instructions {
             let data = function.instruction(*instruction);
             if data.op != Op::Executed {
-                rebuild.copy(*instruction, &none);
+                rebuild.copy(*instruction);
                 continue;
             }
             if !is_counted {
@@ -59,9 +58,9 @@ pub fn place(lifted: &mut Lifted) {
             let enabled = enabled(builder, mask);
             builder.effect(Op::Count(counter), &[enabled], &[]);
         }
-        rebuild.end(block, &none);
+        rebuild.end(block);
     }
-    lifted.function = rebuild.finish(&none);
+    lifted.function = rebuild.finish();
 }
 
 /// The lanes of a mask, if they are always the same.

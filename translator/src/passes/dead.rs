@@ -11,28 +11,13 @@ use crate::middle::op::Op;
 pub fn remove(function: &Function) -> Function {
     let used = used(function);
     let is_used = |value: &Value| used.contains(value.0 as usize);
-    let mut rebuild = Rebuild::new(function);
-    for block in rebuild.order.clone() {
-        rebuild.begin(block);
-        for parameter in &function.block(block).parameters {
-            if is_used(parameter) {
-                rebuild.add_parameter(block, *parameter);
-            }
+    Rebuild::new(function).map(is_used, |rebuild, instruction| {
+        let data = function.instruction(instruction);
+        // Nobody sees that something was asked.
+        let is_silent = data.op.is_pure() || matches!(data.op, Op::Inside(_));
+        if !is_silent || is_used(&data.results[0]) {
+            rebuild.copy(instruction);
         }
-        for instruction in &function.block(block).instructions {
-            let data = function.instruction(*instruction);
-            // Nobody sees that something was asked.
-            let is_silent = data.op.is_pure() || matches!(data.op, Op::Inside(_));
-            if !is_silent || is_used(&data.results[0]) {
-                rebuild.copy(*instruction, &FxHashMap::default());
-            }
-        }
-        rebuild.end(block, &FxHashMap::default());
-    }
-    rebuild.finish_with(|rebuild, target| {
-        let parameters = &function.block(target.block).parameters;
-        let kept = parameters.iter().zip(&target.arguments).filter(|(parameter, _)| is_used(parameter));
-        kept.map(|(_, argument)| rebuild.value(*argument)).collect()
     })
 }
 

@@ -6,6 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::natural;
 use super::simplify::Rebuild;
 use super::strides::Strides;
+use super::sums::Row;
 use crate::middle::function::{Block, End, Function, Instruction, Target, Value};
 use crate::middle::op::{Access, Addressing, Binary, Convert, Op, Relation, Space, Window};
 use crate::middle::types::Type;
@@ -25,7 +26,7 @@ pub fn version(function: &Function) -> Function {
     for block in guards.rebuild.order.clone() {
         guards.block(block);
     }
-    guards.rebuild.finish(&FxHashMap::default())
+    guards.rebuild.finish()
 }
 
 /// The instructions that use each value; `None`: the end of a block.
@@ -38,12 +39,7 @@ fn users(function: &Function) -> FxHashMap<Value, Vec<Option<Instruction>>> {
                 users.entry(*operand).or_default().push(Some(*instruction));
             }
         }
-        let condition = match data.end {
-            End::Branch { condition, .. } => Some(condition),
-            _ => None,
-        };
-        let values = data.end.targets().flat_map(|target| &target.arguments).copied().chain(condition);
-        values.for_each(|value| users.entry(value).or_default().push(None));
+        data.end.values().for_each(|value| users.entry(*value).or_default().push(None));
     }
     users
 }
@@ -73,12 +69,12 @@ impl Guards<'_> {
                     next += end;
                 }
                 None => {
-                    self.rebuild.copy(instructions[next], &FxHashMap::default());
+                    self.rebuild.copy(instructions[next]);
                     next += 1;
                 }
             }
         }
-        self.rebuild.end(block, &FxHashMap::default());
+        self.rebuild.end(block);
     }
 
     fn access(&self, instruction: Instruction) -> Option<&Access> {
@@ -179,14 +175,13 @@ impl Guards<'_> {
     fn guarded(&mut self, region: &[Instruction]) {
         let made = self.made(region);
         let candidates = self.candidates(region, &made);
-        let none = FxHashMap::default();
         let (rest, before): (Vec<Instruction>, Vec<Instruction>) = region.iter().partition(|instruction| {
             let data = self.function.instruction(**instruction);
             !data.op.is_pure() || made.contains(&data.results[0])
         });
-        before.iter().for_each(|instruction| self.rebuild.copy(*instruction, &none));
-        let mut firsts = FxHashMap::default();
-        let condition = self.condition(&candidates, &mut firsts);
+        before.iter().for_each(|instruction| self.rebuild.copy(*instruction));
+        let mut rows = FxHashMap::default();
+        let condition = self.condition(&candidates, &mut rows);
         let builder = &mut self.rebuild.builder;
         let [fast, slow, join] = [(); 3].map(|()| builder.function.add_block());
         builder.branch(condition, fast, slow);
@@ -202,9 +197,9 @@ impl Guards<'_> {
         for (block, is_guarded) in [(fast, true), (slow, false)] {
             self.rebuild.builder.begin(block);
             for instruction in &rest {
-                match firsts.get(instruction).filter(|_| is_guarded) {
-                    Some(first) => self.guarded_access(*instruction, first),
-                    None => self.rebuild.copy(*instruction, &none),
+                match rows.get(instruction).filter(|_| is_guarded) {
+                    Some(row) => self.guarded_access(*instruction, row),
+                    None => self.rebuild.copy(*instruction),
                 }
             }
             let arguments = asked.iter().map(|value| self.rebuild.values[value]).collect();
@@ -218,74 +213,61 @@ impl Guards<'_> {
     }
 
     /// An access that a guard has asked for.
-    fn guarded_access(&mut self, instruction: Instruction, first: &First) {
+    fn guarded_access(&mut self, instruction: Instruction, row: &Row) {
         let all = self.rebuild.builder.mask(1, true);
-        self.rebuild.copy_access(instruction, &[first.value, all], |access| {
+        self.rebuild.copy_access(instruction, &[row.first, all], false, |access| {
             access.is_guarded = true;
-            access.addressing = Addressing::Affine(first.stride);
+            access.addressing = Addressing::Affine(row.stride as i32);
         });
     }
 
     /// Whether all accesses are inside; where they begin.
-    fn condition(&mut self, candidates: &[Instruction], firsts: &mut FxHashMap<Instruction, First>) -> Value {
+    fn condition(&mut self, candidates: &[Instruction], rows: &mut FxHashMap<Instruction, Row>) -> Value {
         let mut known = FxHashSet::default();
         let mut all = self.rebuild.builder.mask(1, true);
         for instruction in candidates {
             let data = self.function.instruction(*instruction);
             let Some(access) = self.access(*instruction).cloned() else { continue };
             self.rebuild.builder.origin = data.origin;
-            let (first, holds) = match self.guess(*instruction) {
+            let row = match self.guess(*instruction) {
                 Some((stride, value)) => self.guessed(&data.operands, stride, value),
                 None => {
-                    let [value, holds] = [2, 3].map(|n| self.rebuild.value(data.operands[n]));
-                    (First { value, stride: access.stride().unwrap_or(0) }, holds)
+                    let [first, holds] = [2, 3].map(|n| self.rebuild.value(data.operands[n]));
+                    Row { first, stride: access.stride().unwrap_or(0).into(), holds }
                 }
             };
             let lanes = self.function.ty(data.operands[1]).lanes;
-            let inside = access.extent(lanes.into(), first.stride);
-            all = self.rebuild.builder.binary(Binary::And, all, holds);
-            if known.insert((first.value, inside)) {
+            let inside = access.extent(lanes.into(), row.stride as i32);
+            all = self.rebuild.builder.binary(Binary::And, all, row.holds);
+            if known.insert((row.first, inside)) {
                 let one = Type::mask(1);
-                let own = self.rebuild.builder.effect(Op::Inside(inside), &[first.value], &[one])[0];
+                let own = self.rebuild.builder.effect(Op::Inside(inside), &[row.first], &[one])[0];
                 all = self.rebuild.builder.binary(Binary::And, all, own);
             }
-            firsts.insert(*instruction, first);
+            rows.insert(*instruction, row);
         }
         all
     }
 
     /// The first lane's address, and whether the others are as far apart as guessed: `told` are all addresses, or their offsets from a scalar.
-    fn guessed(&mut self, operands: &[Value], stride: i64, told: Value) -> (First, Value) {
+    fn guessed(&mut self, operands: &[Value], stride: i64, told: Value) -> Row {
         let new = self.rebuild.value(told);
         let builder = &mut self.rebuild.builder;
         let ty = builder.ty(new);
-        let lanes = usize::from(ty.lanes);
-        let own = builder.shuffle(new, None, [0]);
-        let steps = builder.ints(ty, |lane| (lane as i64).wrapping_mul(stride) as u64);
-        let splat = builder.splat(own, lanes);
-        let row = builder.binary(Binary::Add, splat, steps);
-        let differs = builder.compare(Relation::Ne, new, row);
+        let first = builder.shuffle(new, None, [0]);
+        let mut row = Row { first, stride, holds: builder.mask(1, true) };
+        let lanes = row.lanes(builder, ty);
+        let differs = builder.compare(Relation::Ne, new, lanes);
         let any = builder.any(differs);
-        let mut holds = builder.not(any);
-        let mut value = own;
+        row.holds = builder.not(any);
         if told != operands[1] {
             // No offset wraps around before it is extended.
-            let wide = builder.resize(own, 64, true);
-            let distance = builder.int(Type::int(64, 1), (lanes as i64 - 1).wrapping_mul(stride) as u64);
-            let last = builder.binary(Binary::Add, wide, distance);
-            let fits = builder.fits(last, Convert::SExt, builder.ty(own).scalar);
-            holds = builder.binary(Binary::And, holds, fits);
+            row.first = builder.resize(first, 64, true);
+            let fits = row.fits(builder, Convert::SExt, ty);
+            row.holds = builder.binary(Binary::And, row.holds, fits);
             let base = self.rebuild.value(operands[2]);
-            value = self.rebuild.builder.binary(Binary::Add, base, wide);
+            row.first = self.rebuild.builder.binary(Binary::Add, base, row.first);
         }
-        (First { value, stride: stride as i32 }, holds)
+        row
     }
-}
-
-/// Where a row begins.
-struct First {
-    /// The address of its first lane.
-    value: Value,
-    /// The distance from a lane to the next, in bytes.
-    stride: i32,
 }

@@ -1,16 +1,16 @@
 //! Passes over the middle IR, each from one function to another.
 
+mod addresses;
 mod coalesce;
 pub mod counters;
 mod dead;
 mod guards;
 mod natural;
-mod offsets;
 mod predication;
 mod serial;
 mod simplify;
 pub mod strides;
-mod windows;
+mod sums;
 
 use crate::middle::function::Function;
 
@@ -18,26 +18,24 @@ use crate::middle::function::Function;
 pub type Pass = fn(&Function) -> Function;
 
 /// All passes, by name.
-pub const PASSES: [(&str, Pass); 8] = [
+pub const PASSES: [(&str, Pass); 7] = [
     ("simplify", simplify::simplify),
     ("dead", dead::remove),
     ("coalesce", coalesce::coalesce),
-    ("offsets", offsets::find),
+    ("addresses", addresses::find),
     ("serial", serial::serialise),
-    ("windows", windows::share),
     ("guards", guards::version),
     ("predication", predication::predicate),
 ];
 
 /// The names of those that are run, in their order.
-const ORDER: [&str; 15] = [
+const ORDER: [&str; 14] = [
     "simplify",
     "dead",
     "coalesce",
     "simplify",
     "dead",
-    "offsets",
-    "windows",
+    "addresses",
     "serial",
     "simplify",
     "dead",

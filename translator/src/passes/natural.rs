@@ -98,10 +98,7 @@ impl Loop {
             data.instructions
                 .iter()
                 .for_each(|n| function.instruction(*n).operands.iter().for_each(|value| note(*value)));
-            data.end.targets().for_each(|target| target.arguments.iter().for_each(|value| note(*value)));
-            if let End::Branch { condition, .. } = data.end {
-                note(condition);
-            }
+            data.end.values().for_each(|value| note(*value));
         }
         outputs
     }
@@ -138,8 +135,8 @@ impl Loop {
         (entry, given)
     }
 
-    /// Copies it; the copy goes to the same block behind it.
-    pub fn copied(&self, function: &mut Function, join: Block) -> Copy {
+    /// Copies it, with some of its values renamed; the copy goes to the same block behind it.
+    pub fn copied(&self, function: &mut Function, join: Block, renamed: &[(Value, Value)]) -> Copy {
         let order = self.order(function);
         debug_assert!(!order.contains(&join), "the block behind a loop is in it");
         let mut copy = Copy { blocks: FxHashMap::default(), values: FxHashMap::default() };
@@ -151,6 +148,7 @@ impl Loop {
                 copy.values.insert(parameter, own);
             }
         }
+        copy.values.extend(renamed.iter().copied());
         for block in &order {
             let new = copy.blocks[block];
             for instruction in function.block(*block).instructions.clone() {
@@ -162,10 +160,8 @@ impl Loop {
                     .extend(data.results.iter().copied().zip(function.instruction(own).results.clone()));
             }
             let mut end = function.block(*block).end.clone();
-            if let End::Branch { condition, .. } = &mut end {
-                *condition = copy.value(*condition);
-            }
-            end.targets_mut().for_each(|target| *target = copy.target(target));
+            end.values_mut().for_each(|value| *value = copy.value(*value));
+            end.targets_mut().for_each(|target| target.block = copy.block(target.block));
             function.block_mut(new).end = end;
         }
         copy
@@ -184,11 +180,7 @@ impl Loop {
             instructions
                 .iter()
                 .for_each(|n| function.instructions[n.0 as usize].operands.iter_mut().for_each(put));
-            let end = &mut function.block_mut(block).end;
-            if let End::Branch { condition, .. } = end {
-                put(condition);
-            }
-            end.targets_mut().for_each(|target| target.arguments.iter_mut().for_each(put));
+            function.block_mut(block).end.values_mut().for_each(put);
         }
     }
 }
@@ -207,11 +199,14 @@ impl Copy {
         self.values.get(&value).copied().unwrap_or(value)
     }
 
+    /// Where it goes instead of to a block.
+    pub fn block(&self, block: Block) -> Block {
+        self.blocks.get(&block).copied().unwrap_or(block)
+    }
+
     /// The new target of a target.
     pub fn target(&self, target: &Target) -> Target {
-        Target {
-            block: self.blocks.get(&target.block).copied().unwrap_or(target.block),
-            arguments: target.arguments.iter().map(|value| self.value(*value)).collect(),
-        }
+        let arguments = target.arguments.iter().map(|value| self.value(*value)).collect();
+        Target { block: self.block(target.block), arguments }
     }
 }

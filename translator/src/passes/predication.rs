@@ -1,11 +1,12 @@
 //! Loop predication: a guard whose addresses change by the same number with each iteration holds in all iterations if it holds in the first and in the last.
 //! That is asked before the loop, which is there twice: without such guards, and with what they guard as it was.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::natural::{Loop, loops};
-use crate::middle::function::{Block, Constant, Definition, End, Function, Target, Value};
-use crate::middle::op::{Access, Binary, Convert, Inside, LOCAL_OFFSET, Op, Relation, Space, Window};
+use super::sums::{Evolution, Evolutions, conjuncts, fitting};
+use crate::middle::function::{Block, Constant, End, Function, Target, Value};
+use crate::middle::op::{Binary, Convert, Inside, LOCAL_OFFSET, Op, Relation, Space, Window};
 use crate::middle::types::{Scalar, Type};
 
 /// The same function with such loops.
@@ -38,8 +39,7 @@ struct Guard {
 fn guards(function: &Function, own: &Loop) -> Vec<Guard> {
     let guard = |block: &Block| {
         let End::Branch { condition, yes, no } = &function.block(*block).end else { return None };
-        let mut leaves = Vec::new();
-        conjuncts(function, *condition, &mut leaves);
+        let leaves = conjuncts(function, *condition);
         let is_guard = leaves.iter().any(|leaf| matches!(function.source(*leaf), Some((Op::Inside(_), _))))
             && own.blocks.contains(&yes.block)
             && own.blocks.contains(&no.block);
@@ -48,43 +48,9 @@ fn guards(function: &Function, own: &Loop) -> Vec<Guard> {
     own.order(function).iter().filter_map(guard).collect()
 }
 
-/// What has to hold so that a condition does.
-fn conjuncts(function: &Function, condition: Value, leaves: &mut Vec<Value>) {
-    match function.source(condition) {
-        Some((Op::Binary(Binary::And), operands)) => {
-            operands.iter().for_each(|operand| conjuncts(function, *operand, leaves));
-        }
-        _ => leaves.push(condition),
-    }
-}
-
-/// How a scalar changes from iteration to iteration.
-#[derive(Clone, Copy)]
-struct Evolution {
-    /// What it is in the first.
-    first: Value,
-    /// By what it grows with each; `None`: it is invariant.
-    step: Option<Value>,
-}
-
-/// What a leaf needs to hold for all iterations.
-enum Question {
-    /// An address is inside.
-    Inside(Inside, Evolution),
-    /// A number of 64 bits is one of fewer bits that is extended so.
-    Fits(Convert, u32, Evolution),
-    /// It is the same in all.
-    Holds(Value),
-}
-
 struct Predication<'a> {
-    function: &'a mut Function,
     own: &'a Loop,
-    defined: FxHashSet<Value>,
-    /// The block before the loop, and what the header's parameters are there.
-    entry: Block,
-    given: Vec<Value>,
-    evolutions: FxHashMap<Value, Option<Evolution>>,
+    evolutions: Evolutions<'a>,
     /// The number of the last iteration, 64 bits.
     last: Value,
     /// What has to hold, besides.
@@ -94,25 +60,24 @@ struct Predication<'a> {
 impl Predication<'_> {
     /// Gives the header of the copy.
     fn write(function: &mut Function, own: &Loop, guards: Vec<Guard>) -> Option<Block> {
-        let (defined, outputs) = (own.defined(function), own.outputs(function));
+        let outputs = own.outputs(function);
         let exit = exit(function, own)?;
         let (entry, given) = own.enter_by(function);
         let last = function.constant(I64, Constant::All(0));
-        let (evolutions, obligations) = (FxHashMap::default(), Vec::new());
-        let mut pass = Predication { function, own, defined, entry, given, evolutions, last, obligations };
+        let evolutions = Evolutions::new(std::mem::take(function), own, (entry, given.clone()), false);
+        let mut pass = Predication { own, evolutions, last, obligations: Vec::new() };
         let chosen = pass.chosen(&exit, guards);
-        let given = pass.given.clone();
-        let target = Target { block: own.header, arguments: given.clone() };
-        function.block_mut(entry).end = End::Jump(target);
+        *function = pass.evolutions.builder.function;
+        let to = |block: Block| Target { block, arguments: given.clone() };
+        function.block_mut(entry).end = End::Jump(to(own.header));
         let (condition, chosen) = chosen?;
         let join = own.leave_by(function, &outputs);
-        let copy = own.copied(function, join);
+        let copy = own.copied(function, join, &[]);
         for guard in &chosen {
             function.block_mut(guard.block).end = End::Jump(guard.slow.clone());
             let block = copy.blocks[&guard.block];
             function.block_mut(block).end = End::Jump(copy.target(&guard.fast));
         }
-        let to = |block: Block| Target { block, arguments: given.clone() };
         let header = copy.blocks[&own.header];
         function.block_mut(entry).end = End::Branch { condition, yes: to(header), no: to(own.header) };
         Some(header)
@@ -121,24 +86,22 @@ impl Predication<'_> {
     /// The guards that can be asked before the loop, and the condition under which they hold.
     fn chosen(&mut self, exit: &Exit, guards: Vec<Guard>) -> Option<(Value, Vec<Guard>)> {
         self.last = self.last_iteration(exit)?;
-        let mut chosen: Vec<(Guard, Vec<Question>)> = Vec::new();
+        let mut chosen: Vec<(Guard, Vec<Value>)> = Vec::new();
         for guard in guards {
-            let questions: Option<Vec<Question>> =
-                guard.leaves.iter().map(|leaf| self.question(*leaf)).collect();
-            chosen.extend(questions.map(|questions| (guard, questions)));
+            let conditions: Option<Vec<_>> = guard.leaves.iter().map(|leaf| self.conditions(*leaf)).collect();
+            chosen.extend(conditions.map(|conditions| (guard, conditions.concat())));
         }
         // A window may be another one after an access that is not guarded.
         loop {
-            let changed = self.changed_windows(&chosen);
-            let before = chosen.len();
-            chosen.retain(|(_, questions)| {
-                !questions.iter().any(|question| match question {
-                    Question::Inside(inside, _) => {
-                        inside.window.is_some_and(|window| changed.contains(&window))
-                    }
-                    _ => false,
-                })
-            });
+            let (before, changed) = (chosen.len(), self.changed_windows(&chosen));
+            let function = &self.evolutions.builder.function;
+            let is_changed = |leaf: &Value| match function.source(*leaf) {
+                Some((Op::Inside(inside), _)) => {
+                    inside.window.is_some_and(|window| changed.contains(&window))
+                }
+                _ => false,
+            };
+            chosen.retain(|(guard, _)| !guard.leaves.iter().any(is_changed));
             if chosen.len() == before {
                 break;
             }
@@ -146,248 +109,99 @@ impl Predication<'_> {
         if chosen.is_empty() {
             return None;
         }
-        let mut all = std::mem::take(&mut self.obligations);
-        for (_, questions) in &chosen {
-            questions.iter().for_each(|question| self.ask(question, &mut all));
+        let mut all = Vec::new();
+        for (number, extend, narrow) in std::mem::take(&mut self.evolutions.extended) {
+            let last = self.ends(number)[1];
+            all.push(self.evolutions.builder.fits(last, extend, narrow));
         }
-        let mut seen = FxHashSet::default();
-        all.retain(|condition| seen.insert(*condition));
-        let mut condition = self.function.constant(Type::mask(1), Constant::All(1));
-        for own in all {
-            condition = self.binary(Binary::And, condition, own);
-        }
-        Some((condition, chosen.into_iter().map(|(guard, _)| guard).collect()))
+        all.append(&mut self.obligations);
+        let (chosen, conditions): (Vec<Guard>, Vec<Vec<Value>>) = chosen.into_iter().unzip();
+        all.extend(conditions.concat());
+        let one = self.evolutions.builder.mask(1, true);
+        let condition =
+            all.iter().fold(one, |all, own| self.evolutions.builder.binary(Binary::And, all, *own));
+        Some((condition, chosen))
     }
 
     /// The windows of accesses that may find another buffer while guards are taken to hold.
-    fn changed_windows(&self, chosen: &[(Guard, Vec<Question>)]) -> FxHashSet<Window> {
+    fn changed_windows(&self, chosen: &[(Guard, Vec<Value>)]) -> FxHashSet<Window> {
         let left_out: FxHashSet<Block> = chosen.iter().map(|(guard, _)| guard.slow.block).collect();
         let blocks = self.own.blocks.iter().filter(|block| !left_out.contains(block));
-        let accesses = blocks.flat_map(|block| &self.function.block(*block).instructions);
-        let windows = accesses.filter_map(|instruction| match &self.function.instruction(*instruction).op {
-            Op::Load(access) | Op::Store(access) => window_to_find(access),
+        let function = &self.evolutions.builder.function;
+        let accesses = blocks.flat_map(|block| &function.block(*block).instructions);
+        let windows = accesses.filter_map(|instruction| match &function.instruction(*instruction).op {
+            Op::Load(access) | Op::Store(access) if !access.is_guarded => access.window,
             _ => None,
         });
         windows.collect()
     }
 
-    /// What has to be asked of a leaf.
-    fn question(&mut self, leaf: Value) -> Option<Question> {
-        if let Some(Evolution { first, step: None }) = self.evolution(leaf) {
-            return Some(Question::Holds(first));
+    /// What has to hold before the loop so that a leaf does in all iterations: in the first and in the last.
+    fn conditions(&mut self, leaf: Value) -> Option<Vec<Value>> {
+        if let Some(Evolution { first, step: None }) = self.evolutions.of(leaf) {
+            return Some(vec![first]);
         }
-        let (op, operands) = self.function.source(leaf)?;
-        let (op, operands) = (op.clone(), operands.to_vec());
-        match op {
-            Op::Inside(inside) => {
-                let address = self.evolution(operands[0])?;
-                self.bounded(&inside, address);
-                Some(Question::Inside(inside, address))
-            }
-            Op::ICmp(Relation::Eq) => {
-                let (Op::Convert(again), inner) = self.function.source(operands[1])? else { return None };
-                let (again, inner) = (*again, inner[0]);
-                let (Op::Convert(Convert::Trunc), whole) = self.function.source(inner)? else { return None };
-                let is_same = whole[0] == operands[0] && matches!(again, Convert::SExt | Convert::ZExt);
-                let bits = self.function.ty(inner).scalar.bits();
-                let number = self.evolution(operands[0])?;
-                (is_same && self.function.ty(operands[0]) == I64)
-                    .then_some(Question::Fits(again, bits, number))
-            }
-            _ => None,
+        let function = &self.evolutions.builder.function;
+        if let Some((number, extend, narrow)) = fitting(function, leaf) {
+            let number =
+                self.evolutions.of(number).filter(|own| self.evolutions.builder.ty(own.first) == I64)?;
+            let ends = self.ends(number);
+            return Some(ends.iter().map(|end| self.evolutions.builder.fits(*end, extend, narrow)).collect());
         }
-    }
-
-    /// Asks for the first and the last iteration.
-    fn ask(&mut self, question: &Question, all: &mut Vec<Value>) {
-        match question {
-            Question::Holds(condition) => all.push(*condition),
-            Question::Fits(convert, bits, number) => {
-                for value in self.ends(*number) {
-                    let own = self.fits(value, *convert, *bits);
-                    all.push(own);
-                }
-            }
-            Question::Inside(inside, address) => {
-                for value in self.ends(*address) {
-                    let own = self.append(Op::Inside(*inside), &[value], Type::mask(1));
-                    all.push(own);
-                }
-            }
-        }
+        let (Op::Inside(inside), [address]) = function.source(leaf)? else { return None };
+        let (inside, address) = (*inside, *address);
+        let address = self.evolutions.of(address)?;
+        self.bounded(&inside, address);
+        let (op, ends) = (Op::Inside(inside), self.ends(address));
+        let builder = &mut self.evolutions.builder;
+        Some(ends.iter().flat_map(|end| builder.effect(op.clone(), &[*end], &[Type::mask(1)])).collect())
     }
 
     /// A value in the first and in the last iteration.
     fn ends(&mut self, evolution: Evolution) -> Vec<Value> {
         let Evolution { first, step } = evolution;
         let Some(step) = step else { return vec![first] };
-        let ty = self.function.ty(first);
-        let last = self.resized(self.last, ty, Convert::ZExt);
-        let distance = self.binary(Binary::Mul, step, last);
-        vec![first, self.binary(Binary::Add, first, distance)]
+        let builder = &mut self.evolutions.builder;
+        let last = builder.resize(self.last, builder.ty(first).scalar.bits(), false);
+        let distance = builder.binary(Binary::Mul, step, last);
+        vec![first, builder.binary(Binary::Add, first, distance)]
     }
 
     /// Addresses do not wrap around on their way from the first to the last.
     fn bounded(&mut self, inside: &Inside, address: Evolution) {
         let Some(step) = address.step else { return };
-        let ty = self.function.ty(address.first);
+        let ty = self.evolutions.builder.ty(address.first);
         if ty == I64 {
             // Steps of 32 bits, at most 2^32 times.
-            let own = self.fits(step, Convert::SExt, 32);
-            self.obligations.push(own);
+            self.obligations.push(self.evolutions.builder.fits(step, Convert::SExt, Scalar::Int(32)));
             return;
         }
-        self.extends(Convert::ZExt, address, I64);
+        self.evolutions.extend(Convert::ZExt, address);
         if inside.space == Space::Local {
-            let most = self.function.constant(ty, Constant::All(u128::from(LOCAL_OFFSET)));
-            for value in self.ends(address) {
-                let own = self.append(Op::ICmp(Relation::Ule), &[value, most], Type::mask(1));
-                self.obligations.push(own);
+            for end in self.ends(address) {
+                let builder = &mut self.evolutions.builder;
+                let most = builder.int(ty, LOCAL_OFFSET);
+                self.obligations.push(builder.compare(Relation::Ule, end, most));
             }
         }
-    }
-
-    /// How a value changes.
-    fn evolution(&mut self, value: Value) -> Option<Evolution> {
-        if !self.defined.contains(&value) {
-            return Some(Evolution { first: value, step: None });
-        }
-        if let Some(known) = self.evolutions.get(&value) {
-            return *known;
-        }
-        // Loops of values end at the header's parameters.
-        self.evolutions.insert(value, None);
-        let found = match self.function.values[value.0 as usize].definition {
-            Definition::Parameter(block) if block == self.own.header => self.of_parameter(value),
-            Definition::Parameter(_) | Definition::Constant(_) => None,
-            Definition::Result(..) => self.of_result(value),
-        };
-        self.evolutions.insert(value, found);
-        found
-    }
-
-    fn of_parameter(&mut self, value: Value) -> Option<Evolution> {
-        let header = self.function.block(self.own.header);
-        let number = header.parameters.iter().position(|own| *own == value)?;
-        let back = self.function.block(self.own.last).end.targets();
-        let back = back.filter(|target| target.block == self.own.header);
-        let back: Vec<Value> = back.map(|target| target.arguments[number]).collect();
-        let [back] = back[..] else { return None };
-        let first = self.given[number];
-        if back == value {
-            return Some(Evolution { first, step: None });
-        }
-        let (Op::Binary(Binary::Add), operands) = self.function.source(back)? else { return None };
-        let step = match operands {
-            [own, step] | [step, own] if *own == value => *step,
-            _ => return None,
-        };
-        match self.evolution(step)? {
-            Evolution { first: step, step: None } => Some(Evolution { first, step: Some(step) }),
-            _ => None,
-        }
-    }
-
-    fn of_result(&mut self, value: Value) -> Option<Evolution> {
-        let (op, operands) = self.function.source(value)?;
-        let (op, operands) = (op.clone(), operands.to_vec());
-        // A division may be reached only where its divisor is not 0.
-        if !op.is_pure() || matches!(op, Op::Binary(Binary::SDiv | Binary::SRem)) {
-            return None;
-        }
-        let all: Vec<Evolution> =
-            operands.iter().map(|operand| self.evolution(*operand)).collect::<Option<_>>()?;
-        let ty = self.function.ty(value);
-        let is_invariant = all.iter().all(|own| own.step.is_none());
-        let is_linear = ty.lanes == 1
-            && matches!(ty.scalar, Scalar::Int(_))
-            && match op {
-                Op::Binary(Binary::Add | Binary::AddNuw | Binary::Sub) => true,
-                Op::Binary(Binary::Mul) => all.iter().any(|own| own.step.is_none()),
-                Op::Binary(Binary::Shl) => all[1].step.is_none(),
-                Op::Convert(Convert::Trunc) => true,
-                Op::Convert(Convert::SExt | Convert::ZExt) => ty == I64,
-                _ => false,
-            };
-        if !is_invariant && !is_linear {
-            return None;
-        }
-        if let (Op::Convert(convert @ (Convert::SExt | Convert::ZExt)), false) = (&op, is_invariant) {
-            return self.extends(*convert, all[0], ty);
-        }
-        let firsts: Vec<Value> = all.iter().map(|own| own.first).collect();
-        let first = self.append(op.clone(), &firsts, ty);
-        if is_invariant {
-            return Some(Evolution { first, step: None });
-        }
-        let step = match (&op, all[0].step, all.get(1).and_then(|own| own.step)) {
-            (Op::Binary(Binary::Sub), a, Some(b)) => {
-                let zero = self.function.constant(ty, Constant::All(0));
-                self.binary(Binary::Sub, a.unwrap_or(zero), b)
-            }
-            (Op::Binary(Binary::Add | Binary::AddNuw), Some(a), Some(b)) => self.binary(Binary::Add, a, b),
-            (Op::Binary(Binary::Add | Binary::AddNuw | Binary::Sub), a, b) => a.or(b)?,
-            (Op::Binary(Binary::Mul), None, Some(step)) => self.binary(Binary::Mul, step, firsts[0]),
-            (Op::Binary(binary), Some(step), None) => self.binary(*binary, step, firsts[1]),
-            (Op::Convert(Convert::Trunc), Some(step), _) => self.resized(step, ty, Convert::ZExt),
-            _ => return None,
-        };
-        Some(Evolution { first, step: Some(step) })
-    }
-
-    /// An extension of what changes: it does not wrap around if the last is as far from the first as without.
-    fn extends(&mut self, convert: Convert, narrow: Evolution, ty: Type) -> Option<Evolution> {
-        let bits = self.function.ty(narrow.first).scalar.bits();
-        let first = self.resized(narrow.first, ty, convert);
-        let step = self.resized(narrow.step?, ty, Convert::SExt);
-        let [_, end] = self.ends(Evolution { first, step: Some(step) })[..] else { return None };
-        let own = self.fits(end, convert, bits);
-        self.obligations.push(own);
-        Some(Evolution { first, step: Some(step) })
-    }
-
-    /// Whether a number has so many bits, extended so.
-    fn fits(&mut self, value: Value, convert: Convert, bits: u32) -> Value {
-        let ty = self.function.ty(value);
-        let cut = self.resized(value, Type::int(bits, 1), Convert::Trunc);
-        let again = self.resized(cut, ty, convert);
-        self.append(Op::ICmp(Relation::Eq), &[value, again], Type::mask(1))
-    }
-
-    fn resized(&mut self, value: Value, ty: Type, extend: Convert) -> Value {
-        let bits = self.function.ty(value).scalar.bits();
-        match bits.cmp(&ty.scalar.bits()) {
-            std::cmp::Ordering::Equal => value,
-            std::cmp::Ordering::Less => self.append(Op::Convert(extend), &[value], ty),
-            std::cmp::Ordering::Greater => self.append(Op::Convert(Convert::Trunc), &[value], ty),
-        }
-    }
-
-    fn binary(&mut self, binary: Binary, a: Value, b: Value) -> Value {
-        let ty = self.function.ty(a);
-        self.append(Op::Binary(binary), &[a, b], ty)
-    }
-
-    fn append(&mut self, op: Op, operands: &[Value], ty: Type) -> Value {
-        let instruction = self.function.add_instruction(self.entry, op, operands, &[ty], 0);
-        self.function.instruction(instruction).results[0]
     }
 
     /// The number of the last iteration, 64 bits, if the loop ends where it seems to.
     fn last_iteration(&mut self, exit: &Exit) -> Option<Value> {
-        let [counter, bound] = [exit.counter, exit.bound].map(|value| self.evolution(value));
+        let [counter, bound] = [exit.counter, exit.bound].map(|value| self.evolutions.of(value));
         let (counter, bound) = (counter?, bound?);
-        let ty = self.function.ty(counter.first);
+        let builder = &mut self.evolutions.builder;
+        let ty = builder.ty(counter.first);
         let Scalar::Int(bits @ 8..=32) = ty.scalar else { return None };
         if ty.lanes > 1 || bound.step.is_some() {
             return None;
         }
-        let Some(Constant::All(step)) = self.function.as_constant(counter.step?) else { return None };
-        let step = *step;
+        let Some(Constant::All(step)) = builder.function.as_constant(counter.step?) else { return None };
+        let step = *step as u64;
         let (mut first, mut bound) = (counter.first, bound.first);
         if exit.relation == Relation::Slt {
-            let sign = self.function.constant(ty, Constant::All(1 << (bits - 1)));
-            (first, bound) = (self.binary(Binary::Xor, first, sign), self.binary(Binary::Xor, bound, sign));
+            let sign = builder.int(ty, 1 << (bits - 1));
+            [first, bound] = [first, bound].map(|value| builder.binary(Binary::Xor, value, sign));
         }
         let is_negative = step >> (bits - 1) != 0;
         let size = if is_negative { (1 << bits) - step } else { step };
@@ -395,26 +209,23 @@ impl Predication<'_> {
             return None;
         }
         let (from, to) = if is_negative { (bound, first) } else { (first, bound) };
-        let distance = self.binary(Binary::Sub, to, from);
-        let shift = self.function.constant(ty, Constant::All(size.trailing_zeros().into()));
-        let rest = self.function.constant(ty, Constant::All(size - 1));
-        let zero = self.function.constant(ty, Constant::All(0));
+        let distance = builder.binary(Binary::Sub, to, from);
+        let [shift, rest, zero] =
+            [size.trailing_zeros().into(), size - 1, 0].map(|bits| builder.int(ty, bits));
         let mut whole = distance;
         if exit.relation == Relation::Ne {
-            let left = self.binary(Binary::And, distance, rest);
-            let divides = self.append(Op::ICmp(Relation::Eq), &[left, zero], Type::mask(1));
-            self.obligations.push(divides);
+            let left = builder.binary(Binary::And, distance, rest);
+            self.obligations.push(builder.compare(Relation::Eq, left, zero));
         } else {
             // It ends where the counter is not below the bound any more, unless it wraps around before.
-            let most = self.function.constant(ty, Constant::All((1 << bits) - size));
-            let fits = self.append(Op::ICmp(Relation::Ule), &[bound, most], Type::mask(1));
-            self.obligations.push(fits);
-            let more = self.binary(Binary::Add, distance, rest);
-            let goes_on = self.append(Op::ICmp(Relation::Ult), &[first, bound], Type::mask(1));
-            whole = self.append(Op::Select, &[goes_on, more, zero], ty);
+            let most = builder.int(ty, (1 << bits) - size);
+            self.obligations.push(builder.compare(Relation::Ule, bound, most));
+            let more = builder.binary(Binary::Add, distance, rest);
+            let goes_on = builder.compare(Relation::Ult, first, bound);
+            whole = builder.select(goes_on, more, zero);
         }
-        let count = self.binary(Binary::LShr, whole, shift);
-        Some(self.resized(count, I64, Convert::ZExt))
+        let count = builder.binary(Binary::LShr, whole, shift);
+        Some(builder.resize(count, 64, false))
     }
 }
 
@@ -454,9 +265,4 @@ fn exit(function: &Function, own: &Loop) -> Option<Exit> {
     let relation = if goes_on { relation } else { relation.negated() };
     let is_known = matches!(relation, Relation::Ne | Relation::Ult | Relation::Slt);
     is_known.then_some(Exit { relation, counter, bound })
-}
-
-/// The window of an access that may find another buffer.
-fn window_to_find(access: &Access) -> Option<Window> {
-    access.window.filter(|_| !access.is_guarded)
 }

@@ -6,7 +6,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::natural::{Loop, is_fault, loops};
-use crate::middle::function::{Block, Constant, Definition, End, Function, Instruction, Target, Value};
+use super::sums::Evolutions;
+use crate::middle::function::{Block, Constant, End, Function, Instruction, Target, Value};
 use crate::middle::op::{Access, Addressing, Binary, Convert, Inside, Op, Relation, Space};
 use crate::middle::types::{Scalar, Type};
 
@@ -59,10 +60,8 @@ impl Plan {
         let mut inputs: Vec<Value> = function.block(own.header).parameters.clone();
         let mut used: Vec<Value> =
             instructions.iter().flat_map(|n| function.instruction(*n).operands.clone()).collect();
-        used.extend(order.iter().flat_map(|block| {
-            let end = &function.block(*block).end;
-            end.targets().flat_map(|target| target.arguments.clone()).collect::<Vec<_>>()
-        }));
+        let targets = order.iter().flat_map(|block| function.block(*block).end.targets());
+        used.extend(targets.flat_map(|target| &target.arguments));
         let is_vector = |value: &Value| function.ty(*value).lanes > 1;
         let is_varying = |value: &Value| same_lanes(function, *value, lanes).is_none();
         inputs.extend(
@@ -126,63 +125,21 @@ fn lane_of(function: &Function, order: &[u16], operands: &[Value], lanes: usize)
     [0, first].into_iter().position(stays).filter(|operand| *operand < operands.len())
 }
 
-/// Whether a lane reads what follows what it has read in the round before, while lanes are far apart.
+/// Whether a lane reads what follows what it has read in the iteration before, while lanes are far apart.
 fn pays(function: &Function, own: &Loop, instructions: &[Instruction]) -> bool {
-    let parameters = &function.block(own.header).parameters;
-    let back = own.blocks.iter().flat_map(|block| function.block(*block).end.targets());
-    let back: Vec<&Target> = back.filter(|target| target.block == own.header).collect();
-    // By how much each parameter grows.
-    let growth: FxHashMap<Value, i64> = (0..parameters.len())
-        .filter_map(|n| {
-            let grown = |target: &&Target| grows_by(function, target.arguments[n], parameters[n]);
-            let all: Option<Vec<i64>> = back.iter().map(grown).collect();
-            let all = all?;
-            all.windows(2).all(|pair| pair[0] == pair[1]).then_some((parameters[n], *all.first()?))
-        })
-        .collect();
+    // Evolutions are appended to a copy.
+    let mut copy = function.clone();
+    let entry = (copy.add_block(), function.block(own.header).parameters.clone());
+    let mut evolutions = Evolutions::new(copy, own, entry, true);
     instructions.iter().any(|instruction| {
         let data = function.instruction(*instruction);
         let Op::Load(access) = &data.op else { return false };
         let is_varying = access.stride().is_none() && function.ty(data.operands[1]).lanes > 1;
-        let size = access.components.len() as i64 * i64::from(access.size);
-        is_varying && growth_of(function, data.operands[1], &growth, 0) == Some(size)
+        let size = access.components.len() * usize::from(access.size);
+        let step = if is_varying { evolutions.of(data.operands[1]).and_then(|own| own.step) } else { None };
+        let step = step.and_then(|step| evolutions.builder.function.as_constant(step));
+        step == Some(&Constant::All(size as u128))
     })
-}
-
-/// By which constant a value is more than a parameter, where it changes.
-fn grows_by(function: &Function, value: Value, parameter: Value) -> Option<i64> {
-    match function.source(value)? {
-        (Op::Binary(Binary::Add), operands) if operands[0] == parameter => {
-            match function.as_constant(operands[1])? {
-                Constant::All(bits) => Some(*bits as i64),
-                Constant::Each(_) => None,
-            }
-        }
-        (Op::Select, operands) if operands[2] == parameter => grows_by(function, operands[1], parameter),
-        _ => None,
-    }
-}
-
-/// By how much a value grows in each round.
-fn growth_of(function: &Function, value: Value, growth: &FxHashMap<Value, i64>, depth: usize) -> Option<i64> {
-    if let Some(own) = growth.get(&value) {
-        return Some(*own);
-    }
-    let of = |value: Value| growth_of(function, value, growth, depth + 1);
-    let constant = |value: Value| match function.as_constant(value) {
-        Some(Constant::All(bits)) => Some(*bits as i64),
-        _ => None,
-    };
-    match function.source(value) {
-        _ if depth > 16 => None,
-        Some((Op::Binary(Binary::Add), operands)) => Some(of(operands[0])? + of(operands[1])?),
-        Some((Op::Binary(Binary::Shl), operands)) => Some(of(operands[0])? << constant(operands[1])?.min(32)),
-        Some((Op::Binary(Binary::Mul), operands)) => Some(of(operands[0])? * constant(operands[1])?),
-        Some((Op::Convert(Convert::SExt | Convert::ZExt), operands)) => of(operands[0]),
-        Some((Op::Splat, _)) => Some(0),
-        Some(_) => None,
-        None => matches!(function.values[value.0 as usize].definition, Definition::Constant(_)).then_some(0),
-    }
 }
 
 /// A loop that is written for one lane.
@@ -410,10 +367,10 @@ impl Serial<'_> {
 fn specialise(function: &mut Function, own: &Loop, mask: usize, entry: &Target) {
     let outputs = own.outputs(function);
     let join = own.leave_by(function, &outputs);
-    let copy = own.copied(function, join);
-    let header = copy.blocks[&own.header];
-    let parameters = function.block(header).parameters.clone();
     let all = function.constant(Type::mask(1), Constant::All(1));
+    let parameters = function.block(own.header).parameters.clone();
+    let copy = own.copied(function, join, &[(parameters[mask], all)]);
+    let header = copy.blocks[&own.header];
     let choose = |arguments: &[Value]| {
         let to = |block: Block| Target { block, arguments: arguments.to_vec() };
         End::Branch { condition: arguments[mask], yes: to(header), no: to(own.header) }
@@ -422,25 +379,9 @@ fn specialise(function: &mut Function, own: &Loop, mask: usize, entry: &Target) 
     let back = function.add_block();
     let next: Vec<Value> =
         parameters.iter().map(|value| function.add_parameter(back, function.ty(*value))).collect();
-    let put = |value: &mut Value| {
-        if *value == parameters[mask] {
-            *value = all;
-        }
-    };
     for block in copy.blocks.values() {
-        for instruction in function.block(*block).instructions.clone() {
-            function.instructions[instruction.0 as usize].operands.iter_mut().for_each(put);
-        }
-        let end = &mut function.block_mut(*block).end;
-        if let End::Branch { condition, .. } = end {
-            put(condition);
-        }
-        for target in end.targets_mut() {
-            target.arguments.iter_mut().for_each(put);
-            if target.block == header {
-                target.block = back;
-            }
-        }
+        let targets = function.block_mut(*block).end.targets_mut();
+        targets.filter(|target| target.block == header).for_each(|target| target.block = back);
     }
     function.block_mut(back).end = choose(&next);
 }

@@ -9,21 +9,9 @@ use crate::middle::verify::Dominators;
 
 /// The same function, simplified.
 pub fn simplify(function: &Function) -> Function {
-    let mut rebuild = Rebuild::new(function);
     let same = always_same(function);
-    for block in rebuild.order.clone() {
-        rebuild.begin(block);
-        for parameter in &function.block(block).parameters {
-            if !same.contains_key(parameter) {
-                rebuild.add_parameter(block, *parameter);
-            }
-        }
-        for instruction in &function.block(block).instructions {
-            rebuild.copy(*instruction, &same);
-        }
-        rebuild.end(block, &same);
-    }
-    rebuild.finish(&same)
+    let rebuild = Rebuild { same: same.clone(), ..Rebuild::new(function) };
+    rebuild.map(|parameter| !same.contains_key(parameter), Rebuild::copy)
 }
 
 /// Parameters that are always another value.
@@ -64,7 +52,7 @@ fn always_same(function: &Function) -> FxHashMap<Value, Value> {
 }
 
 /// What a value is.
-pub fn resolved(same: &FxHashMap<Value, Value>, mut value: Value) -> Value {
+fn resolved(same: &FxHashMap<Value, Value>, mut value: Value) -> Value {
     while let Some(other) = same.get(&value) {
         value = *other;
     }
@@ -78,6 +66,8 @@ pub struct Rebuild<'a> {
     pub builder: Builder,
     /// The new value of each old one.
     pub values: FxHashMap<Value, Value>,
+    /// Old values that are other old ones.
+    same: FxHashMap<Value, Value>,
     blocks: FxHashMap<Block, Block>,
     /// The blocks that threads get to, each behind those that dominate it.
     pub order: Vec<Block>,
@@ -95,7 +85,8 @@ impl<'a> Rebuild<'a> {
         order.sort_unstable();
         let blocks = order.iter().map(|block| (*block, builder.function.add_block())).collect();
         let order = dominators.order().collect();
-        Rebuild { old, builder, values: FxHashMap::default(), blocks, order, ends: Vec::new() }
+        let (values, same) = Default::default();
+        Rebuild { old, builder, values, same, blocks, order, ends: Vec::new() }
     }
 
     /// Goes on in a block.
@@ -116,6 +107,7 @@ impl<'a> Rebuild<'a> {
 
     /// The new value of an old one, which is known by now.
     pub fn value(&mut self, value: Value) -> Value {
+        let value = resolved(&self.same, value);
         match self.old.as_constant(value) {
             Some(constant) => self.builder.function.constant(self.old.ty(value), constant.clone()),
             None => self.values[&value],
@@ -123,10 +115,9 @@ impl<'a> Rebuild<'a> {
     }
 
     /// The same instruction.
-    pub fn copy(&mut self, instruction: Instruction, same: &FxHashMap<Value, Value>) {
+    pub fn copy(&mut self, instruction: Instruction) {
         let data = self.old.instruction(instruction);
-        let operands: Vec<Value> =
-            data.operands.iter().map(|value| self.value(resolved(same, *value))).collect();
+        let operands: Vec<Value> = data.operands.iter().map(|value| self.value(*value)).collect();
         self.builder.origin = data.origin;
         if data.op.is_pure() {
             let new = self.builder.pure(data.op.clone(), &operands, self.old.ty(data.results[0]));
@@ -138,11 +129,12 @@ impl<'a> Rebuild<'a> {
         self.values.extend(data.results.iter().copied().zip(found));
     }
 
-    /// The same access to memory with something changed, and with other operands that say where it is (`Addressing`).
+    /// The same access to memory with something changed, and with other operands that say where it is (`Addressing`). If all lanes read one value, that is read once.
     pub fn copy_access(
         &mut self,
         instruction: Instruction,
         told: &[Value],
+        is_one: bool,
         change: impl FnOnce(&mut Access),
     ) {
         let data = self.old.instruction(instruction);
@@ -153,17 +145,21 @@ impl<'a> Rebuild<'a> {
             change(access);
         }
         let types: Vec<_> = data.results.iter().map(|value| self.old.ty(*value)).collect();
+        let read = types.iter().map(|ty| if is_one { ty.with_lanes(1) } else { *ty }).collect::<Vec<_>>();
         self.builder.origin = data.origin;
-        let found = self.builder.effect(op, &operands, &types);
-        self.values.extend(data.results.iter().copied().zip(found));
+        let found = self.builder.effect(op, &operands, &read);
+        for ((result, value), ty) in data.results.iter().zip(found).zip(types) {
+            let all = if is_one { self.builder.splat(value, ty.lanes.into()) } else { value };
+            self.values.insert(*result, all);
+        }
     }
 
     /// Notes how a block ends, which some values that come are not known for yet.
-    pub fn end(&mut self, block: Block, same: &FxHashMap<Value, Value>) {
+    pub fn end(&mut self, block: Block) {
         let end = self.old.block(block).end.clone();
         let end = match end {
             End::Branch { condition, yes, no } => {
-                let condition = self.value(resolved(same, condition));
+                let condition = self.value(condition);
                 match self.builder.function.as_constant(condition).map(|constant| constant.lane(0) != 0) {
                     Some(taken) => End::Jump(if taken { yes } else { no }),
                     None => End::Branch { condition, yes, no },
@@ -174,16 +170,31 @@ impl<'a> Rebuild<'a> {
         self.ends.push((self.builder.current(), end));
     }
 
-    /// Gives blocks their ends.
-    pub fn finish(self, same: &FxHashMap<Value, Value>) -> Function {
+    /// Makes all blocks: the parameters that are kept, and what is made of each instruction.
+    pub fn map(
+        mut self,
+        is_kept: impl Fn(&Value) -> bool,
+        mut each: impl FnMut(&mut Self, Instruction),
+    ) -> Function {
         let old = self.old;
+        for block in self.order.clone() {
+            self.begin(block);
+            let parameters = old.block(block).parameters.iter().filter(|own| is_kept(own));
+            parameters.for_each(|own| self.add_parameter(block, *own));
+            old.block(block).instructions.iter().for_each(|instruction| each(&mut self, *instruction));
+            self.end(block);
+        }
         self.finish_with(|rebuild, target| {
             let parameters = &old.block(target.block).parameters;
-            let kept = parameters
-                .iter()
-                .zip(&target.arguments)
-                .filter(|(parameter, _)| !same.contains_key(parameter));
-            kept.map(|(_, argument)| rebuild.value(resolved(same, *argument))).collect()
+            let kept = parameters.iter().zip(&target.arguments).filter(|(own, _)| is_kept(own));
+            kept.map(|(_, argument)| rebuild.value(*argument)).collect()
+        })
+    }
+
+    /// Gives blocks their ends.
+    pub fn finish(self) -> Function {
+        self.finish_with(|rebuild, target| {
+            target.arguments.iter().map(|argument| rebuild.value(*argument)).collect()
         })
     }
 

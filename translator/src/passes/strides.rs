@@ -261,7 +261,8 @@ fn wrapped(stride: i64, ty: Type) -> i64 {
     stride << unused >> unused
 }
 
-fn of_constant(ty: Type, constant: &Constant) -> Stride {
+/// How the lanes of a constant change.
+pub fn of_constant(ty: Type, constant: &Constant) -> Stride {
     match constant {
         Constant::All(_) => Stride::UNIFORM,
         Constant::Each(lanes) if matches!(ty.scalar, Scalar::Int(_)) => {
