@@ -26,6 +26,7 @@ pub mod plan;
 mod predicates;
 pub mod spin;
 pub mod variables;
+mod width;
 pub mod written;
 
 use gencl_eu::Kernel;

@@ -14,7 +14,7 @@ use gencl_eu::operand::Target;
 
 use crate::flow::Flow;
 use crate::message::Message;
-use crate::native::Native;
+use crate::native;
 use crate::plan::{Plan, Step};
 
 /// The first blocks of the loops that may wait so: those without barrier that ask for the result of an atomic operation, or order
@@ -130,8 +130,8 @@ fn registers_of(plan: &Plan<'_>, index: usize, number: usize) -> Option<u128> {
 
 /// Does it compare?
 fn decides(plan: &Plan<'_>, index: usize) -> bool {
-    let chooses = matches!(plan.steps[index], Step::Native(Native::Extreme { .. }));
-    plan.ops[index].condition.is_some() && !chooses
+    let op = &plan.ops[index];
+    op.condition.is_some() && !native::chooses(op.opcode)
 }
 
 /// Does it write flags as a register?

@@ -2,15 +2,14 @@
 //! doubles and then once to the destination.
 
 use gencl_eu::dispatch::Rounding;
-use gencl_isa::{Condition, Opcode, Type as GenType};
+use gencl_isa::{Condition, MathFunction, Opcode, Type as GenType};
 
 use super::rounding::{Direction, scalar};
 use super::{Lift, math};
 use crate::middle::function::Value;
 use crate::middle::op::{Binary, Convert, FloatRelation, Relation, Unary};
 use crate::middle::types::{Scalar, Type};
-use crate::modes;
-use crate::native::{Float, Number};
+use crate::{modes, native};
 
 impl Lift<'_> {
     fn sources(&mut self, index: usize, mut read: impl FnMut(&mut Self, usize) -> Value) -> Vec<Value> {
@@ -18,110 +17,138 @@ impl Lift<'_> {
         (0..count).map(|n| read(self, n)).collect()
     }
 
+    /// `mov` from or to floats.
+    pub fn conversion(&mut self, index: usize, mask: Value) {
+        let op = &self.plan.ops[index];
+        let (from, to) = (op.src[0].ty, op.dst.ty);
+        if from.is_float() {
+            let value = self.float_source(index, 0, from == GenType::DF);
+            if to.is_float() {
+                return self.finish_float(index, value, mask);
+            }
+            let bits = self.integers_of(index, value);
+            return self.result(index, bits, mask);
+        }
+        // Smaller integers fit in signed dwords.
+        let signed = from.is_signed() || from.size() < 4;
+        let mut integer = self.integer_source(index, 0, from.size().max(4) * 8);
+        if to == GenType::HF {
+            integer = self.limited_for_halves(integer, signed);
+        }
+        let scalar = if to == GenType::DF { Scalar::Double } else { Scalar::Float };
+        let value = self.of_integers(integer, signed, scalar);
+        self.finish_float(index, value, mask);
+    }
+
+    /// Integers beyond the half floats become others beyond them, which floats hold exactly.
+    fn limited_for_halves(&mut self, a: Value, signed: bool) -> Value {
+        let ty = self.builder.ty(a);
+        let [lowest, highest] = [-1 << 20, 1 << 20].map(|n| self.builder.signed(ty, n));
+        if !signed {
+            return self.builder.binary(Binary::UMin, a, highest);
+        }
+        let limited = self.builder.binary(Binary::SMin, a, highest);
+        self.builder.binary(Binary::SMax, limited, lowest)
+    }
+
     /// A function of floats that rounds as the host does.
-    pub fn float(&mut self, index: usize, function: Float, double: bool, mask: Value) {
-        let kind = if double { Number::Double } else { Number::Float };
-        let sources = self.sources(index, |lift, n| lift.number(index, n, kind));
+    pub fn float(&mut self, index: usize, double: bool, mask: Value) {
+        use MathFunction as M;
+        use Opcode as O;
+        let op = &self.plan.ops[index];
+        let sources = self.sources(index, |lift, n| lift.float_source(index, n, double));
         let a = sources[0];
         let b = sources.get(1).copied().unwrap_or(a);
-        let value = match function {
-            Float::Copy => a,
-            _ if double && self.plan.modes[index].rounding != Rounding::NearestEven => {
-                self.directed(index, function, &sources)
+        let value = match (op.opcode, op.function) {
+            (opcode, _) if double && self.plan.modes[index].rounding != Rounding::NearestEven => {
+                self.directed(index, opcode, &sources)
             }
-            Float::Add => self.builder.binary(Binary::FAdd, a, b),
-            Float::Multiply => self.builder.binary(Binary::FMul, a, b),
+            (O::Add, _) => self.builder.binary(Binary::FAdd, a, b),
+            (O::Mul, _) => self.builder.binary(Binary::FMul, a, b),
             // The product of half floats is exact, the sum would be rounded twice.
-            Float::MultiplyAdd if self.plan.ops[index].dst.ty == GenType::HF => {
+            (O::Mad, _) if op.dst.ty == GenType::HF => {
                 let product = self.builder.binary(Binary::FMul, b, sources[2]);
                 self.sum_to_odd(product, a)
             }
-            Float::MultiplyAdd => self.builder.fma(b, sources[2], a),
-            Float::Fraction => {
+            (O::Mad, _) => self.builder.fma(b, sources[2], a),
+            (O::Frc, _) => {
                 let a = self.builder.convert(Convert::FPExt, a, Scalar::Double);
                 let whole = self.builder.unary(Unary::Floor, a);
                 let rest = self.builder.binary(Binary::FSub, a, whole);
                 self.builder.convert(Convert::FPTrunc, rest, Scalar::Float)
             }
-            Float::RoundUp | Float::RoundDown | Float::RoundEven | Float::RoundZero => {
-                self.integral(function, a)
-            }
-            Float::Inverse => {
+            (_, Some(M::Inv)) => {
                 let one = self.builder.float(self.builder.ty(a), 1.0);
                 self.builder.binary(Binary::FDiv, one, a)
             }
-            Float::SquareRoot => self.builder.unary(Unary::Sqrt, a),
-            Float::Divide => self.builder.binary(Binary::FDiv, a, b),
-            Float::Math(function) => math::evaluate(&mut self.builder, function, a, b),
+            (_, Some(M::Sqrt)) => self.builder.unary(Unary::Sqrt, a),
+            (_, Some(M::Fdiv)) => self.builder.binary(Binary::FDiv, a, b),
+            (_, Some(function)) => math::evaluate(&mut self.builder, function, a, b),
+            (opcode, None) => self.integral(opcode, a),
         };
         self.finish_float(index, value, mask);
     }
 
     /// Rounds to an integral value.
-    fn integral(&mut self, function: Float, a: Value) -> Value {
-        let unary = match function {
-            Float::RoundUp => Unary::Ceil,
-            Float::RoundDown => Unary::Floor,
-            Float::RoundEven => Unary::RoundEven,
+    fn integral(&mut self, opcode: Opcode, a: Value) -> Value {
+        let unary = match opcode {
+            Opcode::Rndu => Unary::Ceil,
+            Opcode::Rndd => Unary::Floor,
+            Opcode::Rnde => Unary::RoundEven,
             _ => Unary::Trunc,
         };
         self.builder.unary(unary, a)
     }
 
     /// A function of floats whose result is rounded once.
-    pub fn exact(&mut self, index: usize, function: Float, mask: Value) {
+    pub fn exact(&mut self, index: usize, mask: Value) {
+        use MathFunction as M;
+        use Opcode as O;
+        let op = &self.plan.ops[index];
         let sources = self.sources(index, |lift, n| lift.widened(index, n));
         let a = sources[0];
         let b = sources.get(1).copied().unwrap_or(a);
         let one = self.builder.float(self.builder.ty(a), 1.0);
-        let value = match function {
-            Float::Copy => a,
-            Float::Add => self.exact_sum(index, a, b),
-            Float::Multiply => self.builder.binary(Binary::FMul, a, b),
-            Float::MultiplyAdd => {
+        let value = match (op.opcode, op.function) {
+            (O::Add, _) => self.exact_sum(index, a, b),
+            (O::Mul, _) => self.builder.binary(Binary::FMul, a, b),
+            (O::Mad, _) => {
                 let product = self.builder.binary(Binary::FMul, b, sources[2]);
                 self.exact_sum(index, product, a)
             }
-            Float::Fraction => {
+            // Source 0 is between source 2 (at 0) and source 1 (at 1).
+            (O::Lrp, _) => {
+                let product = self.builder.binary(Binary::FMul, a, b);
+                let rest = self.builder.binary(Binary::FSub, one, a);
+                let rest = self.builder.binary(Binary::FMul, rest, sources[2]);
+                self.exact_sum(index, product, rest)
+            }
+            (O::Frc, _) => {
                 let whole = self.builder.unary(Unary::Floor, a);
                 self.builder.binary(Binary::FSub, a, whole)
             }
-            Float::RoundUp | Float::RoundDown | Float::RoundEven | Float::RoundZero => {
-                self.integral(function, a)
-            }
-            Float::Inverse => self.exact_quotient(one, a),
-            Float::Divide => self.exact_quotient(a, b),
-            Float::SquareRoot => {
+            (opcode, _) if native::is_dot(opcode) => self.dot_product(opcode, a, b),
+            (_, Some(M::Inv)) => self.exact_quotient(one, a),
+            (_, Some(M::Fdiv)) => self.exact_quotient(a, b),
+            (_, Some(M::Sqrt)) => {
                 let root = self.builder.unary(Unary::Sqrt, a);
                 self.corrected(root, root, a, None)
             }
-            Float::Math(function) => {
+            (_, Some(function)) => {
                 let [a, b] = [a, b].map(|v| self.builder.convert(Convert::FPTrunc, v, Scalar::Float));
                 math::evaluate_wide(&mut self.builder, function, a, b)
             }
+            (opcode, None) => self.integral(opcode, a),
         };
-        self.finish_float(index, value, mask);
-    }
-
-    /// Source 0 is between source 2 (at 0) and source 1 (at 1).
-    pub fn interpolation(&mut self, index: usize, mask: Value) {
-        let [a, b, c] = [0, 1, 2].map(|n| self.widened(index, n));
-        let one = self.builder.float(self.builder.ty(a), 1.0);
-        let product = self.builder.binary(Binary::FMul, a, b);
-        let rest = self.builder.binary(Binary::FSub, one, a);
-        let rest = self.builder.binary(Binary::FMul, rest, c);
-        let value = self.exact_sum(index, product, rest);
         self.finish_float(index, value, mask);
     }
 
     /// `dp2`, `dp3`, `dp4`, `dph`: the sum of products over the four channels that a channel belongs to, in doubles.
-    pub fn dot_product(&mut self, index: usize, mask: Value) {
-        let [a, b] = [0, 1].map(|n| self.widened(index, n));
+    fn dot_product(&mut self, opcode: Opcode, a: Value, b: Value) -> Value {
         let lanes = usize::from(self.builder.ty(a).lanes);
         let of_four = |lift: &mut Self, value: Value, k: usize| {
             lift.builder.shuffle(value, None, (0..lanes).map(|lane| lane / 4 * 4 + k).collect::<Vec<_>>())
         };
-        let opcode = self.plan.ops[index].opcode;
         let products = match opcode {
             Opcode::Dp2 => 2,
             Opcode::Dp4 => 4,
@@ -137,15 +164,15 @@ impl Lift<'_> {
             let last = of_four(self, b, 3);
             sum = self.builder.binary(Binary::FAdd, sum, last);
         }
-        self.finish_float(index, sum, mask);
+        sum
     }
 
     /// A source as doubles, which hold it exactly.
     pub fn widened(&mut self, index: usize, number: usize) -> Value {
         if self.plan.ops[index].src[number].ty.is_float() {
-            return self.number(index, number, Number::Double);
+            return self.float_source(index, number, true);
         }
-        let integer = self.number(index, number, Number::Signed64);
+        let integer = self.integer_source(index, number, 64);
         self.of_integers(integer, true, Scalar::Double)
     }
 
@@ -170,13 +197,13 @@ impl Lift<'_> {
     }
 
     /// A sum, product or both of doubles, `a * b + c`, in any rounding mode: rounded to nearest, and moved by what is missing (`eu::float`).
-    fn directed(&mut self, index: usize, function: Float, sources: &[Value]) -> Value {
-        let (nearest, error) = match function {
-            Float::Add => {
+    fn directed(&mut self, index: usize, opcode: Opcode, sources: &[Value]) -> Value {
+        let (nearest, error) = match opcode {
+            Opcode::Add => {
                 let (sum, error) = self.sum_and_error(sources[0], sources[1]);
                 (self.signed_sum(index, sum, sources[0], sources[1]), error)
             }
-            Float::Multiply => self.product_and_error(sources[0], sources[1]),
+            Opcode::Mul => self.product_and_error(sources[0], sources[1]),
             _ => {
                 let [c, a, b] = [sources[0], sources[1], sources[2]];
                 let result = self.builder.fma(a, b, c);
@@ -233,22 +260,39 @@ impl Lift<'_> {
         self.made_odd(value, rest)
     }
 
-    /// `csel`: source 0 or 1, by source 2.
+    /// `sel`, `csel`: source 0 or 1.
     pub fn float_choice(&mut self, index: usize, double: bool, mask: Value) {
-        let kind = if double { Number::Double } else { Number::Float };
-        let [a, b, c] = [0, 1, 2].map(|n| self.number(index, n, kind));
-        let condition = self.plan.ops[index].condition.unwrap_or(Condition::NotEqual);
-        let null = self.builder.float(self.builder.ty(c), 0.0);
-        let first = self.floats_compared(condition, c, null);
-        let value = self.builder.select(first, a, b);
-        self.selected(index, kind, value, mask);
+        let op = &self.plan.ops[index];
+        let sources = self.sources(index, |lift, n| lift.float_source(index, n, double));
+        let [a, b] = [sources[0], sources[1]];
+        let value = match (sources.get(2), op.condition) {
+            (None, None) => self.chosen(index, a, b),
+            (Some(third), condition) => {
+                let null = self.builder.float(self.builder.ty(a), 0.0);
+                let first = self.floats_compared(condition.unwrap_or(Condition::NotEqual), *third, null);
+                self.builder.select(first, a, b)
+            }
+            (None, Some(condition)) => {
+                let first = self.floats_compared(condition, a, b);
+                // A number wins over NaN.
+                let nan = self.builder.compare_floats(FloatRelation::Uno, b, b);
+                let first = self.builder.binary(Binary::Or, first, nan);
+                self.builder.select(first, a, b)
+            }
+        };
+        self.finish_float(index, value, mask);
     }
 
     /// `cmp`, `cmpn`
-    pub fn float_comparison(&mut self, index: usize, condition: Condition, mask: Value) {
-        let [a, b] = [0, 1].map(|n| self.widened(index, n));
-        let mut holds = self.floats_compared(condition, a, b);
-        if self.plan.ops[index].opcode == Opcode::Cmpn {
+    pub fn float_comparison(&mut self, index: usize, double: bool, mask: Value) {
+        let op = &self.plan.ops[index];
+        let sources = self.sources(index, |lift, n| match double {
+            true => lift.widened(index, n),
+            false => lift.float_source(index, n, false),
+        });
+        let [a, b] = [sources[0], sources[1]];
+        let mut holds = self.floats_compared(op.condition.unwrap_or(Condition::NotEqual), a, b);
+        if op.opcode == Opcode::Cmpn {
             let second = self.builder.compare_floats(FloatRelation::Uno, b, b);
             let number = self.builder.compare_floats(FloatRelation::Ord, a, a);
             let either = self.builder.binary(Binary::Or, holds, second);
@@ -277,7 +321,7 @@ impl Lift<'_> {
     pub fn finish_float(&mut self, index: usize, exact: Value, mask: Value) {
         let op = &self.plan.ops[index];
         let bits = self.float_bits(index, exact);
-        if let Some(condition) = op.condition {
+        if let Some(condition) = op.condition.filter(|_| !native::chooses(op.opcode)) {
             let holds = self.float_condition(condition, exact, bits, op.dst.ty.is_float());
             self.merge_flags(op.flag_bit.into(), holds, mask);
         }

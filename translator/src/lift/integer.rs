@@ -1,342 +1,213 @@
-//! Arithmetic of integers, moves, comparisons.
+//! Arithmetic of integers: computed in so many bits as [`crate::width`] says, then limited or cut to the destination.
 
-use gencl_eu::operand::Target;
-use gencl_isa::{Condition, Type as GenType};
+use gencl_eu::compute::shifts_qwords;
+use gencl_eu::file::ACCUMULATOR;
+use gencl_eu::operand::{Target, is_accumulator};
+use gencl_isa::{Condition, MathFunction, Opcode};
 
 use super::Lift;
-use super::rounding::{Direction, scalar};
+use super::accumulator::SHOWN;
 use crate::middle::function::Value;
-use crate::middle::op::{Binary, Convert, FloatRelation, Relation, Unary};
-use crate::middle::types::{Scalar, Type};
-use crate::native::{Integer, Native, Number};
+use crate::middle::op::{Binary, Convert, Relation, Unary};
+use crate::middle::types::Scalar;
+use crate::native;
 
 impl Lift<'_> {
-    /// Lifts an arithmetic instruction.
-    pub fn native(&mut self, index: usize, native: Native) {
-        self.check_destination(index);
-        let mask = self.mask(index);
-        match native {
-            Native::Copy => {
-                let bits = self.source_bits(index, 0);
-                self.result(index, bits, mask);
-            }
-            Native::Convert { from, to } => self.conversion(index, from, to, mask),
-            Native::Choose => {
-                let [a, b] = [0, 1].map(|n| self.source_bits(index, n));
-                let bits = self.chosen(index, a, b);
-                self.result(index, bits, mask);
-            }
-            Native::Limit => self.limited_move(index, mask),
-            Native::Select { number } => {
-                let [a, b] = [0, 1].map(|n| self.number(index, n, number));
-                let value = self.chosen(index, a, b);
-                self.selected(index, number, value, mask);
-            }
-            Native::Extreme { number, maximum } => self.extreme(index, number, maximum, mask),
-            Native::Compare { number, condition } => self.comparison(index, number, condition, mask),
-            Native::Integer { function, bits } => self.integer(index, function, bits, mask),
-            Native::Whole { function, bits } => self.whole(index, function, bits, mask),
-            Native::WholeCompare { bits } => self.whole_comparison(index, bits, mask),
-            Native::Dot => self.dot_product(index, mask),
-            Native::ChooseFloat { double } => self.float_choice(index, double, mask),
-            Native::CompareFloats { condition } => self.float_comparison(index, condition, mask),
-            Native::Float { function, double } => self.float(index, function, double, mask),
-            Native::Exact(function) => self.exact(index, function, mask),
-            Native::Interpolate => self.interpolation(index, mask),
-            Native::ToHalf => {
-                let value = self.number(index, 0, Number::Float);
-                let rounding = Direction::To(self.plan.modes[index].rounding);
-                let half = self.narrowed(value, Scalar::Half, rounding);
-                let bits = self.builder.cast(half, Scalar::Int(16));
-                self.result(index, bits, mask);
-            }
-            Native::FromHalf => {
-                let bits = self.source_bits(index, 0);
-                let half = self.builder.cast(bits, Scalar::Half);
-                let value = self.builder.convert(Convert::FPExt, half, Scalar::Float);
-                self.finish_float(index, value, mask);
-            }
-        }
-    }
-
-    /// `sel`: one source or the other by the predicate.
-    pub fn chosen(&mut self, index: usize, a: Value, b: Value) -> Value {
-        match self.plan.ops[index].predicate {
-            Some(predicate) => {
-                let mask = self.predicate(index, predicate);
-                self.builder.select(mask, a, b)
-            }
-            None => a,
-        }
-    }
-
-    fn conversion(&mut self, index: usize, from: Number, to: Number, mask: Value) {
-        let mut a = self.number(index, 0, from);
-        match (from.is_float(), to.is_float()) {
-            (true, true) => self.finish_float(index, a, mask),
-            (true, false) => {
-                let bits = self.integers_of(index, a);
-                self.result(index, bits, mask);
-            }
-            (false, true) => {
-                let to = scalar(self.plan.ops[index].dst.ty);
-                if to == Scalar::Half {
-                    a = self.limited(a, from.is_signed());
-                }
-                let to = if to == Scalar::Double { to } else { Scalar::Float };
-                let float = self.of_integers(a, from.is_signed(), to);
-                self.finish_float(index, float, mask);
-            }
-            (false, false) => self.finish_integer(index, a, mask),
-        }
-    }
-
-    /// Integers beyond the half floats become others beyond them, which floats hold exactly.
-    fn limited(&mut self, a: Value, signed: bool) -> Value {
-        const LIMIT: i128 = 1 << 20;
-        let ty = self.builder.ty(a);
-        let limit = self.builder.signed(ty, LIMIT);
-        if !signed {
-            return self.builder.binary(Binary::UMin, a, limit);
-        }
-        let limited = self.builder.binary(Binary::SMin, a, limit);
-        let limit = self.builder.signed(ty, -LIMIT);
-        self.builder.binary(Binary::SMax, limited, limit)
-    }
-
-    /// Cuts a result to the destination's size, writes it, and sets the flags of `.z` and `.nz`.
-    pub fn finish_integer(&mut self, index: usize, value: Value, mask: Value) {
+    /// A function of integers.
+    pub fn integer(&mut self, index: usize, bits: u32, signed: bool, mask: Value) {
+        use Opcode as O;
         let op = &self.plan.ops[index];
-        let bits = self.builder.resize(value, op.dst.ty.size() * 8, false);
-        if let Some(condition) = op.condition {
-            let zero = self.builder.int(self.builder.ty(bits), 0);
-            let relation = if condition == Condition::Equal { Relation::Eq } else { Relation::Ne };
-            let holds = self.builder.compare(relation, bits, zero);
-            self.merge_flags(op.flag_bit.into(), holds, mask);
-        }
-        self.result(index, bits, mask);
-    }
-
-    fn extreme(&mut self, index: usize, number: Number, maximum: bool, mask: Value) {
-        let [a, b] = [0, 1].map(|n| self.number(index, n, number));
-        let first = if number.is_float() {
-            let relation = if maximum { FloatRelation::Oge } else { FloatRelation::Olt };
-            let first = self.builder.compare_floats(relation, a, b);
-            // A number wins over NaN.
-            let nan = self.builder.compare_floats(FloatRelation::Uno, b, b);
-            self.builder.binary(Binary::Or, first, nan)
-        } else {
-            let relation = match (number.is_signed(), maximum) {
-                (false, true) => Relation::Uge,
-                (false, false) => Relation::Ult,
-                (true, true) => Relation::Sge,
-                (true, false) => Relation::Slt,
-            };
-            self.builder.compare(relation, a, b)
-        };
-        let value = self.builder.select(first, a, b);
-        self.selected(index, number, value, mask);
-    }
-
-    /// Writes one of the sources of `sel`, which sets no flags.
-    pub fn selected(&mut self, index: usize, number: Number, value: Value, mask: Value) {
-        let bits = if number.is_float() {
-            self.float_bits(index, value)
-        } else {
-            self.builder.resize(value, self.plan.ops[index].dst.ty.size() * 8, number.is_signed())
-        };
-        self.result(index, bits, mask);
-    }
-
-    /// Integers that are limited to the destination's type.
-    fn limited_move(&mut self, index: usize, mask: Value) {
-        let op = &self.plan.ops[index];
-        let (from, to) = (op.src[0].ty, op.dst.ty);
-        let highest = u64::MAX >> (64 - to.size() * 8 + u32::from(to.is_signed()));
-        let value = if from == GenType::UQ {
-            let value = self.number(index, 0, Number::Unsigned64);
-            let highest = self.builder.int(self.builder.ty(value), highest);
-            self.builder.binary(Binary::UMin, value, highest)
-        } else {
-            let value = self.number(index, 0, Number::Signed64);
-            let ty = self.builder.ty(value);
-            let lowest = self.builder.int(ty, if to.is_signed() { !highest } else { 0 });
-            let value = self.builder.binary(Binary::SMax, value, lowest);
-            // All are below the highest of unsigned qwords.
-            let highest = self.builder.int(ty, highest);
-            if to == GenType::UQ { value } else { self.builder.binary(Binary::SMin, value, highest) }
-        };
-        self.finish_integer(index, value, mask);
-    }
-
-    fn comparison(&mut self, index: usize, number: Number, condition: Condition, mask: Value) {
-        let [a, b] = [0, 1].map(|n| self.number(index, n, number));
-        let holds = if number.is_float() {
-            self.floats_compared(condition, a, b)
-        } else {
-            let relation = match (condition, number.is_signed()) {
-                (Condition::Less, true) => Relation::Slt,
-                (Condition::Less, false) => Relation::Ult,
-                (Condition::LessEqual, true) => Relation::Sle,
-                (Condition::LessEqual, false) => Relation::Ule,
-                (Condition::Greater, true) => Relation::Sgt,
-                (Condition::Greater, false) => Relation::Ugt,
-                (Condition::GreaterEqual, true) => Relation::Sge,
-                (Condition::GreaterEqual, false) => Relation::Uge,
-                (Condition::Equal, _) => Relation::Eq,
-                _ => Relation::Ne,
-            };
-            self.builder.compare(relation, a, b)
-        };
-        self.compared_to(index, holds, mask);
-    }
-
-    /// Writes what a comparison has found.
-    pub fn compared_to(&mut self, index: usize, holds: Value, mask: Value) {
-        let op = &self.plan.ops[index];
-        self.merge_flags(op.flag_bit.into(), holds, mask);
-        if op.dst.target != Target::Null {
-            let ones = self.builder.convert(Convert::SExt, holds, Scalar::Int((op.dst.ty.size() * 8) as u8));
-            self.result(index, ones, mask);
-        }
-    }
-
-    fn integer(&mut self, index: usize, function: Integer, bits: u32, mask: Value) {
-        let kind = if bits == 64 { Number::Unsigned64 } else { Number::Unsigned };
-        let count = self.plan.ops[index].src.iter().filter(|s| s.is_some()).count();
-        let sources: Vec<Value> = (0..count).map(|n| self.number(index, n, kind)).collect();
+        let count = op.src.iter().filter(|s| s.is_some()).count();
+        let sources: Vec<Value> = (0..count).map(|n| self.integer_source(index, n, bits)).collect();
         let a = sources[0];
         let b = sources.get(1).copied().unwrap_or(a);
         let ty = self.builder.ty(a);
-        let value = match function {
-            Integer::Add => self.builder.binary(Binary::Add, a, b),
-            Integer::Multiply => self.builder.binary(Binary::Mul, a, b),
-            Integer::MultiplyLow => {
-                let low = self.builder.int(ty, 0xffff);
-                let low = self.builder.binary(Binary::And, b, low);
-                self.builder.binary(Binary::Mul, a, low)
+        let factor = if op.low_multiplier { self.low(b, 16) } else { b };
+        let right = if signed { Binary::AShr } else { Binary::LShr };
+        let value = match op.opcode {
+            O::Cmp | O::Cmpn => {
+                let holds = self.compared(op.condition, a, b, signed);
+                return self.compared_to(index, holds, mask);
             }
-            Integer::And => self.builder.binary(Binary::And, a, b),
-            Integer::Or => self.builder.binary(Binary::Or, a, b),
-            Integer::Xor => self.builder.binary(Binary::Xor, a, b),
-            Integer::Not => {
-                let all = self.builder.signed(ty, -1);
-                self.builder.binary(Binary::Xor, a, all)
+            O::Sel if op.condition.is_none() => self.chosen(index, a, b),
+            O::Sel => {
+                let first = self.compared(op.condition, a, b, signed);
+                self.builder.select(first, a, b)
             }
-            Integer::ShiftLeft | Integer::ShiftRight | Integer::ShiftRightSigned => {
-                let counts = self.builder.int(ty, u64::from(bits - 1));
-                let by = self.builder.binary(Binary::And, b, counts);
-                let shift = match function {
-                    Integer::ShiftLeft => Binary::Shl,
-                    Integer::ShiftRight => Binary::LShr,
-                    _ => Binary::AShr,
-                };
-                self.builder.binary(shift, a, by)
+            O::Csel => {
+                let zero = self.builder.int(ty, 0);
+                let first = self.compared(op.condition, sources[2], zero, signed);
+                self.builder.select(first, a, b)
             }
-            Integer::MultiplyAdd => {
+            O::Add => self.builder.binary(Binary::Add, a, b),
+            O::Mul => self.builder.binary(Binary::Mul, a, factor),
+            O::Mad => {
                 let product = self.builder.binary(Binary::Mul, b, sources[2]);
                 self.builder.binary(Binary::Add, a, product)
             }
-            Integer::Divide { signed, remainder } => self.division(a, b, signed, remainder),
-            _ => self.dwords_function(index, function, &sources),
+            O::Mac => {
+                let product = self.builder.binary(Binary::Mul, a, factor);
+                let accumulator = self.accumulator(0, ty.lanes.into());
+                let accumulator = self.builder.resize(accumulator, bits, true);
+                self.builder.binary(Binary::Add, accumulator, product)
+            }
+            O::Mach => self.high_multiply(index, a, b, mask),
+            O::Addc | O::Subb => {
+                let binary = if op.opcode == O::Addc { Binary::Add } else { Binary::Sub };
+                let exact = self.builder.binary(binary, a, b);
+                let sum = self.low(exact, 32);
+                let carry = self.builder.compare(Relation::Ne, exact, sum);
+                let carry = self.builder.convert(Convert::ZExt, carry, ty.scalar);
+                self.set_accumulator(0, carry, mask);
+                sum
+            }
+            O::Avg => {
+                let one = self.builder.int(ty, 1);
+                let sum = self.builder.binary(Binary::Add, a, b);
+                let sum = self.builder.binary(Binary::Add, sum, one);
+                self.builder.binary(right, sum, one)
+            }
+            O::And => self.builder.binary(Binary::And, a, b),
+            O::Or => self.builder.binary(Binary::Or, a, b),
+            O::Xor => self.builder.binary(Binary::Xor, a, b),
+            O::Not => self.complement(a),
+            O::Shl | O::Shr | O::Asr => {
+                let counts = self.builder.int(ty, if shifts_qwords(op) { 63 } else { 31 });
+                let by = self.builder.binary(Binary::And, b, counts);
+                let (shift, a) = match op.opcode {
+                    O::Shl => (Binary::Shl, a),
+                    O::Asr => (right, a),
+                    _ => (Binary::LShr, self.low(a, op.src[0].ty.size() * 8)),
+                };
+                self.builder.binary(shift, a, by)
+            }
+            O::Math => self.division(index, a, b, signed),
+            O::Lzd | O::Cbit | O::Bfrev | O::Fbl | O::Fbh | O::Bfe | O::Bfi1 | O::Bfi2 => {
+                self.bits_function(index, &sources, signed)
+            }
+            // `mov`
+            _ => a,
         };
-        self.finish_integer(index, value, mask);
+        self.finish_integer(index, value, signed, mask);
     }
 
-    /// Functions of the bits of dwords.
-    pub fn dwords_function(&mut self, index: usize, function: Integer, sources: &[Value]) -> Value {
-        let a = sources[0];
-        let b = sources.get(1).copied().unwrap_or(a);
+    /// A source as an integer of so many bits, with its modifiers. Of one that has more, these are the low ones.
+    pub fn integer_source(&mut self, index: usize, number: usize, bits: u32) -> Value {
+        let src = &self.plan.ops[index].src[number];
+        let elements = self.source_bits(index, number);
+        let mut value = self.builder.resize(elements, bits, src.ty.is_signed());
+        let zero = self.builder.int(self.builder.ty(value), 0);
+        if src.abs && src.ty.is_signed() {
+            let negated = self.builder.binary(Binary::Sub, zero, value);
+            value = self.builder.binary(Binary::SMax, value, negated);
+        }
+        if src.complement {
+            value = self.complement(value);
+        } else if src.negate {
+            value = self.builder.binary(Binary::Sub, zero, value);
+        }
+        value
+    }
+
+    fn complement(&mut self, value: Value) -> Value {
+        let all = self.builder.signed(self.builder.ty(value), -1);
+        self.builder.binary(Binary::Xor, value, all)
+    }
+
+    /// The low bits, and zeros above.
+    fn low(&mut self, value: Value, bits: u32) -> Value {
+        let own = self.builder.ty(value).scalar.bits();
+        let low = self.builder.resize(value, bits.min(own), false);
+        self.builder.resize(low, own, false)
+    }
+
+    /// Whether a condition holds between two integers. One that asks for what only floats have does not.
+    fn compared(&mut self, condition: Option<Condition>, a: Value, b: Value, signed: bool) -> Value {
+        let relation = match (condition, signed) {
+            (Some(Condition::Equal), _) => Relation::Eq,
+            (Some(Condition::NotEqual) | None, _) => Relation::Ne,
+            (Some(Condition::Greater), true) => Relation::Sgt,
+            (Some(Condition::Greater), false) => Relation::Ugt,
+            (Some(Condition::GreaterEqual), true) => Relation::Sge,
+            (Some(Condition::GreaterEqual), false) => Relation::Uge,
+            (Some(Condition::Less), true) => Relation::Slt,
+            (Some(Condition::Less), false) => Relation::Ult,
+            (Some(Condition::LessEqual), true) => Relation::Sle,
+            (Some(Condition::LessEqual), false) => Relation::Ule,
+            (Some(Condition::Overflow | Condition::Unordered), _) => {
+                return self.builder.mask(self.builder.ty(a).lanes.into(), false);
+            }
+        };
+        self.builder.compare(relation, a, b)
+    }
+
+    /// Functions of the low 32 bits (`cbit`: of all that the source has).
+    fn bits_function(&mut self, index: usize, sources: &[Value], signed: bool) -> Value {
+        use Opcode as O;
+        let op = &self.plan.ops[index];
+        let bits = self.builder.ty(sources[0]).scalar.bits();
+        let low: Vec<Value> = sources.iter().map(|value| self.builder.resize(*value, 32, false)).collect();
+        let a = low[0];
+        let b = low.get(1).copied().unwrap_or(a);
         let ty = self.builder.ty(a);
         let [one, counts] = [1, 31].map(|n| self.builder.int(ty, n));
-        match function {
-            Integer::Bfe => {
-                let signed = self.plan.ops[index].src[2].ty.is_signed();
-                self.bit_field(a, b, sources[2], signed)
+        let value = match op.opcode {
+            O::Cbit => {
+                let own = self.low(sources[0], op.src[0].ty.size() * 8);
+                self.builder.unary(Unary::Ctpop, own)
             }
-            Integer::Bfi1 => {
+            O::Fbh => {
+                let mut magnitude = a;
+                if signed {
+                    let none = self.builder.int(self.builder.ty(sources[0]), 0);
+                    let negative = self.builder.compare(Relation::Slt, sources[0], none);
+                    let complement = self.complement(a);
+                    magnitude = self.builder.select(negative, complement, a);
+                }
+                let zeros = self.builder.unary(Unary::Ctlz, magnitude);
+                self.or_all_for_zero(magnitude, zeros)
+            }
+            O::Bfe => self.bit_field(a, b, low[2], op.src[2].ty.is_signed()),
+            O::Bfi1 => {
                 let width = self.builder.binary(Binary::And, a, counts);
                 let offset = self.builder.binary(Binary::And, b, counts);
                 let field = self.builder.binary(Binary::Shl, one, width);
                 let field = self.builder.binary(Binary::Sub, field, one);
                 self.builder.binary(Binary::Shl, field, offset)
             }
-            Integer::Bfi2 => {
+            O::Bfi2 => {
                 let zeros = self.builder.unary(Unary::Cttz, a);
                 // No bit in the mask: what is shifted does not matter.
                 let zeros = self.builder.binary(Binary::And, zeros, counts);
                 let placed = self.builder.binary(Binary::Shl, b, zeros);
                 let inside = self.builder.binary(Binary::And, a, placed);
-                let all = self.builder.signed(ty, -1);
-                let outside = self.builder.binary(Binary::Xor, a, all);
-                let kept = self.builder.binary(Binary::And, outside, sources[2]);
+                let outside = self.complement(a);
+                let kept = self.builder.binary(Binary::And, outside, low[2]);
                 self.builder.binary(Binary::Or, inside, kept)
             }
-            Integer::Lzd => self.builder.unary(Unary::Ctlz, a),
-            Integer::Cbit => self.builder.unary(Unary::Ctpop, a),
-            Integer::Bfrev => self.builder.unary(Unary::BitReverse, a),
-            Integer::Fbl => {
+            O::Lzd => self.builder.unary(Unary::Ctlz, a),
+            O::Bfrev => self.builder.unary(Unary::BitReverse, a),
+            _ => {
                 let zeros = self.builder.unary(Unary::Cttz, a);
                 self.or_all_for_zero(a, zeros)
             }
-            // No function of bits.
-            _ => a,
-        }
+        };
+        let signed = op.opcode == O::Bfe && op.src[2].ty.is_signed();
+        self.builder.resize(value, bits, signed)
     }
 
     /// A number, or all bits where another one is 0.
-    pub fn or_all_for_zero(&mut self, a: Value, number: Value) -> Value {
+    fn or_all_for_zero(&mut self, a: Value, number: Value) -> Value {
         let ty = self.builder.ty(a);
         let zero = self.builder.int(ty, 0);
         let none = self.builder.compare(Relation::Eq, a, zero);
-        let all = self.builder.signed(self.builder.ty(number), -1);
+        let all = self.builder.signed(ty, -1);
         self.builder.select(none, all, number)
-    }
-
-    /// As `eu::math` defines divisions by 0; the host's would trap.
-    fn division(&mut self, a: Value, b: Value, signed: bool, remainder: bool) -> Value {
-        let ty = self.builder.ty(a);
-        let [zero, one, ones, lowest, highest] =
-            [0, 1, u64::MAX, 0x8000_0000, 0x7fff_ffff].map(|n| self.builder.int(ty, n));
-        let by_zero = self.builder.compare(Relation::Eq, b, zero);
-        if !signed {
-            let divisor = self.builder.select(by_zero, one, b);
-            let value = self.divided(a, divisor, signed, remainder);
-            return self.builder.select(by_zero, ones, value);
-        }
-        let is_lowest = self.builder.compare(Relation::Eq, a, lowest);
-        let by_minus_one = self.builder.compare(Relation::Eq, b, ones);
-        let overflows = self.builder.binary(Binary::And, is_lowest, by_minus_one);
-        let special = self.builder.binary(Binary::Or, by_zero, overflows);
-        let divisor = self.builder.select(special, one, b);
-        let value = self.divided(a, divisor, signed, remainder);
-        if remainder {
-            // By 0 it is the dividend; of the lowest number by -1 it is 0, as by 1.
-            return self.builder.select(by_zero, a, value);
-        }
-        let negative = self.builder.compare(Relation::Slt, a, zero);
-        let largest = self.builder.select(negative, lowest, highest);
-        self.builder.select(by_zero, largest, value)
-    }
-
-    /// A quotient or remainder that is a number of 32 bits. Hosts have no division of integers for all lanes; that of doubles is exact: quotients that
-    /// are not integers are farther from them than doubles can be wrong.
-    fn divided(&mut self, a: Value, b: Value, signed: bool, remainder: bool) -> Value {
-        let (to, from) =
-            if signed { (Convert::SIToFP, Convert::FPToSI) } else { (Convert::UIToFP, Convert::FPToUI) };
-        let [x, y] = [a, b].map(|n| self.builder.convert(to, n, Scalar::Double));
-        let quotient = self.builder.binary(Binary::FDiv, x, y);
-        let quotient = self.builder.convert(from, quotient, Scalar::Int(32));
-        if !remainder {
-            return quotient;
-        }
-        let product = self.builder.binary(Binary::Mul, quotient, b);
-        self.builder.binary(Binary::Sub, a, product)
     }
 
     /// `bfe`: width, offset, data.
     fn bit_field(&mut self, width: Value, offset: Value, data: Value, signed: bool) -> Value {
-        let ty: Type = self.builder.ty(data);
+        let ty = self.builder.ty(data);
         let [zero, n31, n32] = [0, 31, 32].map(|n| self.builder.int(ty, n));
         let width = self.builder.binary(Binary::And, width, n31);
         let offset = self.builder.binary(Binary::And, offset, n31);
@@ -353,5 +224,144 @@ impl Lift<'_> {
         let field = self.builder.binary(if signed { Binary::AShr } else { Binary::LShr }, moved, right);
         let none = self.builder.compare(Relation::Eq, width, zero);
         self.builder.select(none, zero, field)
+    }
+
+    /// Quotient or remainder as `eu::math` defines them; the host's division by 0 would trap. Hosts have no division of integers for all lanes;
+    /// that of doubles is exact: quotients that are not integers are farther from them than doubles can be wrong.
+    fn division(&mut self, index: usize, a: Value, b: Value, signed: bool) -> Value {
+        let op = &self.plan.ops[index];
+        let remainder = op.function == Some(MathFunction::IntDivRemainder);
+        let ty = self.builder.ty(a);
+        let [zero, one, minus_one, all, lowest, highest] =
+            [0, 1, -1, 0xffff_ffff, -0x8000_0000, 0x7fff_ffff].map(|n| self.builder.signed(ty, n));
+        let by_zero = self.builder.compare(Relation::Eq, b, zero);
+        let mut special = by_zero;
+        if signed && ty.scalar.bits() == 32 {
+            // The lowest number by -1 is itself, and the remainder 0, as by 1.
+            let is_lowest = self.builder.compare(Relation::Eq, a, lowest);
+            let by_minus_one = self.builder.compare(Relation::Eq, b, minus_one);
+            let overflows = self.builder.binary(Binary::And, is_lowest, by_minus_one);
+            special = self.builder.binary(Binary::Or, by_zero, overflows);
+        }
+        let divisor = self.builder.select(special, one, b);
+        let (to, from) =
+            if signed { (Convert::SIToFP, Convert::FPToSI) } else { (Convert::UIToFP, Convert::FPToUI) };
+        let [x, y] = [a, divisor].map(|n| self.builder.convert(to, n, Scalar::Double));
+        let quotient = self.builder.binary(Binary::FDiv, x, y);
+        let mut value = self.builder.convert(from, quotient, ty.scalar);
+        if remainder {
+            let product = self.builder.binary(Binary::Mul, value, divisor);
+            value = self.builder.binary(Binary::Sub, a, product);
+        }
+        let otherwise = match (op.src[0].ty.is_signed(), remainder) {
+            (true, false) => {
+                let negative = self.builder.compare(Relation::Slt, a, zero);
+                self.builder.select(negative, lowest, highest)
+            }
+            (true, true) => a,
+            (false, _) => all,
+        };
+        self.builder.select(by_zero, otherwise, value)
+    }
+
+    /// `mach`: the accumulator, and the high word of source 1 times source 0.
+    fn high_multiply(&mut self, index: usize, a: Value, b: Value, mask: Value) -> Value {
+        let ty = self.builder.ty(a);
+        let [n16, n32] = [16, 32].map(|n| self.builder.int(ty, n));
+        let high = self.builder.binary(Binary::AShr, b, n16);
+        let product = self.builder.binary(Binary::Mul, a, high);
+        let product = self.builder.binary(Binary::Shl, product, n16);
+        let accumulator = self.accumulator(0, ty.lanes.into());
+        let sum = self.builder.binary(Binary::Add, accumulator, product);
+        self.set_accumulator(0, sum, mask);
+        let signed = self.plan.ops[index].execution_type.is_signed();
+        self.builder.binary(if signed { Binary::AShr } else { Binary::LShr }, sum, n32)
+    }
+
+    /// Limits or cuts an exact result, writes it where it goes, and sets the flags.
+    fn finish_integer(&mut self, index: usize, mut exact: Value, signed: bool, mask: Value) {
+        let op = &self.plan.ops[index];
+        if op.dst.ty.is_float() {
+            // Doubles hold what has come so far.
+            let value = self.of_integers(exact, signed, Scalar::Double);
+            return self.finish_float(index, value, mask);
+        }
+        let size = op.dst.ty.size() * 8;
+        // Bits that are only copied are a number of the destination's type.
+        if native::is_logic(op.opcode) || native::copies(op) {
+            let bits = self.builder.ty(exact).scalar.bits();
+            let low = self.builder.resize(exact, size, false);
+            exact = self.builder.resize(low, bits, op.dst.ty.is_signed());
+        }
+        let value = if op.saturate { self.limited(index, exact, signed) } else { exact };
+        let bits = self.builder.resize(value, size, false);
+        if let Some(condition) = op.condition.filter(|_| !native::chooses(op.opcode)) {
+            let holds = self.integer_condition(index, condition, exact, bits, signed);
+            self.merge_flags(op.flag_bit.into(), holds, mask);
+        }
+        let accumulator = match op.dst.target {
+            Target::Direct { offset, .. } if is_accumulator(offset) => Some((offset - ACCUMULATOR) / SHOWN),
+            _ => None,
+        };
+        let own = matches!(op.opcode, Opcode::Mach | Opcode::Addc | Opcode::Subb);
+        if let Some(first) = accumulator.or((op.accumulator_write && !own).then_some(0)) {
+            let low = self.builder.resize(exact, 64, signed);
+            self.set_accumulator(first, low, mask);
+        }
+        if accumulator.is_none() {
+            self.result(index, bits, mask);
+        }
+    }
+
+    /// The nearest number that the destination's type has.
+    fn limited(&mut self, index: usize, exact: Value, signed: bool) -> Value {
+        let to = self.plan.ops[index].dst.ty;
+        let ty = self.builder.ty(exact);
+        let (bits, size) = (ty.scalar.bits(), to.size() * 8);
+        let magnitude = size - u32::from(to.is_signed());
+        let [lowest, highest] = [if to.is_signed() { -1 << magnitude } else { 0 }, (1 << magnitude) - 1]
+            .map(|n: i128| self.builder.signed(ty, n));
+        let mut limited = exact;
+        // Bounds beyond all that there are bits for are none.
+        if signed && (size < bits || !to.is_signed()) {
+            limited = self.builder.binary(Binary::SMax, limited, lowest);
+        }
+        if magnitude < bits - u32::from(signed) {
+            let least = if signed { Binary::SMin } else { Binary::UMin };
+            limited = self.builder.binary(least, limited, highest);
+        }
+        limited
+    }
+
+    /// The zero is that of the final bits, the sign that of the exact result.
+    fn integer_condition(
+        &mut self,
+        index: usize,
+        condition: Condition,
+        exact: Value,
+        bits: Value,
+        signed: bool,
+    ) -> Value {
+        let [none, null] = [bits, exact].map(|value| self.builder.int(self.builder.ty(value), 0));
+        let zero = self.builder.compare(Relation::Eq, bits, none);
+        let lanes = self.builder.ty(bits).lanes.into();
+        let negative = match signed {
+            true => self.builder.compare(Relation::Slt, exact, null),
+            false => self.builder.mask(lanes, false),
+        };
+        let [something, positive] = [zero, negative].map(|mask| self.builder.not(mask));
+        match condition {
+            Condition::Equal => zero,
+            Condition::NotEqual => something,
+            Condition::Greater => self.builder.binary(Binary::And, something, positive),
+            Condition::GreaterEqual => self.builder.binary(Binary::Or, zero, positive),
+            Condition::Less => self.builder.binary(Binary::And, something, negative),
+            Condition::LessEqual => self.builder.binary(Binary::Or, zero, negative),
+            Condition::Overflow => {
+                let limited = self.limited(index, exact, signed);
+                self.builder.compare(Relation::Ne, limited, exact)
+            }
+            Condition::Unordered => self.builder.mask(lanes, false),
+        }
     }
 }

@@ -17,7 +17,8 @@ const FLAG_REGISTER: usize = 32;
 /// The flags that instructions access together, as ranges of bits.
 pub fn flag_pieces(accesses: impl Iterator<Item = (usize, usize)>) -> Vec<std::ops::Range<usize>> {
     let (mut joined, mut named) = ([false; FLAG_BITS], [false; FLAG_BITS + 1]);
-    for (first, count) in accesses {
+    // Flags that do not exist are the interpreter's affair.
+    for (first, count) in accesses.filter(|(first, _)| *first < FLAG_BITS) {
         let end = (first + count).min(FLAG_BITS);
         joined[first..end - 1].fill(true);
         named[first..end].fill(true);

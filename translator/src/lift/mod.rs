@@ -1,5 +1,6 @@
 //! From Gen instructions to the middle IR: one place for each operation, without a look at what is around it.
 
+mod accumulator;
 mod control;
 mod entry;
 mod float;
@@ -12,7 +13,6 @@ mod operand;
 pub mod registers;
 mod rounding;
 mod ssa;
-mod whole;
 
 use gencl_eu::abi::{Counted, Interpreted};
 use gencl_eu::file::FLAG;
@@ -24,11 +24,13 @@ use crate::flow::Flow;
 use crate::message::Message;
 use crate::middle::builder::Builder;
 use crate::middle::function::{Block, End, Function, Value};
-use crate::middle::op::Op;
-use crate::middle::types::Type;
+use crate::middle::op::{Convert, Op};
+use crate::middle::types::{Scalar, Type};
+use crate::native::Native;
 use crate::plan::{Plan, Step, is_flag};
 use crate::variables::Variables;
 use registers::Pieces;
+use rounding::Direction;
 use ssa::{Construction, Variable};
 
 /// Channels that masks of a thread have bits for.
@@ -240,6 +242,42 @@ impl Lift<'_> {
             }
         }
         true
+    }
+
+    /// Lifts an arithmetic instruction.
+    fn native(&mut self, index: usize, native: Native) {
+        self.check_destination(index);
+        let mask = self.mask(index);
+        match native {
+            Native::Copy => {
+                let bits = self.source_bits(index, 0);
+                self.result(index, bits, mask);
+            }
+            Native::Choose => {
+                let [a, b] = [0, 1].map(|n| self.source_bits(index, n));
+                let bits = self.chosen(index, a, b);
+                self.result(index, bits, mask);
+            }
+            Native::Convert => self.conversion(index, mask),
+            Native::Integer { bits, signed } => self.integer(index, bits, signed, mask),
+            Native::Float { double } => self.float(index, double, mask),
+            Native::Exact => self.exact(index, mask),
+            Native::SelectFloats { double } => self.float_choice(index, double, mask),
+            Native::CompareFloats { double } => self.float_comparison(index, double, mask),
+            Native::ToHalf => {
+                let value = self.float_source(index, 0, false);
+                let rounding = Direction::To(self.plan.modes[index].rounding);
+                let half = self.narrowed(value, Scalar::Half, rounding);
+                let bits = self.builder.cast(half, Scalar::Int(16));
+                self.result(index, bits, mask);
+            }
+            Native::FromHalf => {
+                let bits = self.source_bits(index, 0);
+                let half = self.builder.cast(bits, Scalar::Half);
+                let value = self.builder.convert(Convert::FPExt, half, Scalar::Float);
+                self.finish_float(index, value, mask);
+            }
+        }
     }
 
     fn finish(self) -> Lifted {

@@ -9,7 +9,6 @@ use crate::middle::function::Value;
 use crate::middle::op::{Binary, Convert, Op, Registers, Relation};
 use crate::middle::types::{Scalar, Type};
 use crate::modes;
-use crate::native::Number;
 use crate::plan::{is_address, is_flag};
 
 /// Words of the address register.
@@ -101,47 +100,46 @@ impl Lift<'_> {
         self.builder.effect(Op::Interpret(Box::new(registers)), &operands, &[]);
     }
 
-    /// A source as numbers, with its modifiers.
-    pub fn number(&mut self, index: usize, number: usize, kind: Number) -> Value {
+    /// A source of floats as those of 32 bits or as doubles, with its modifiers.
+    pub fn float_source(&mut self, index: usize, number: usize, double: bool) -> Value {
         let src = &self.plan.ops[index].src[number];
         let mut bits = self.source_bits(index, number);
-        if kind.is_float() {
-            let ty = self.builder.ty(bits);
-            let width = ty.scalar.bits();
-            if modes::flushes(self.plan.modes[index], src.ty) {
-                bits = self.flushed(bits);
-            }
-            if src.abs {
-                let rest = self.builder.int(ty, (1 << (width - 1)) - 1);
-                bits = self.builder.binary(Binary::And, bits, rest);
-            }
-            if src.negate {
-                let sign = self.builder.int(ty, 1 << (width - 1));
-                bits = self.builder.binary(Binary::Xor, bits, sign);
-            }
-            let value = self.builder.cast(bits, scalar(src.ty));
-            let to = if kind == Number::Double { Scalar::Double } else { Scalar::Float };
-            return self.builder.convert(Convert::FPExt, value, to);
+        let ty = self.builder.ty(bits);
+        let width = ty.scalar.bits();
+        if modes::flushes(self.plan.modes[index], src.ty) {
+            bits = self.flushed(bits);
         }
-        let value = self.builder.resize(bits, kind.bits(), src.ty.is_signed());
-        self.modified(index, number, value)
+        if src.abs {
+            let rest = self.builder.int(ty, (1 << (width - 1)) - 1);
+            bits = self.builder.binary(Binary::And, bits, rest);
+        }
+        if src.negate {
+            let sign = self.builder.int(ty, 1 << (width - 1));
+            bits = self.builder.binary(Binary::Xor, bits, sign);
+        }
+        let value = self.builder.cast(bits, scalar(src.ty));
+        self.builder.convert(Convert::FPExt, value, if double { Scalar::Double } else { Scalar::Float })
     }
 
-    /// An integer with the modifiers of a source.
-    pub fn modified(&mut self, index: usize, number: usize, mut value: Value) -> Value {
-        let src = &self.plan.ops[index].src[number];
-        let ty = self.builder.ty(value);
-        let zero = self.builder.int(ty, 0);
-        if src.complement {
-            let all = self.builder.signed(ty, -1);
-            return self.builder.binary(Binary::Xor, value, all);
+    /// `sel`: one source or the other by the predicate.
+    pub fn chosen(&mut self, index: usize, a: Value, b: Value) -> Value {
+        match self.plan.ops[index].predicate {
+            Some(predicate) => {
+                let mask = self.predicate(index, predicate);
+                self.builder.select(mask, a, b)
+            }
+            None => a,
         }
-        if src.abs && src.ty.is_signed() {
-            let positive = self.builder.compare(Relation::Sge, value, zero);
-            let negated = self.builder.binary(Binary::Sub, zero, value);
-            value = self.builder.select(positive, value, negated);
+    }
+
+    /// Writes what a comparison has found.
+    pub fn compared_to(&mut self, index: usize, holds: Value, mask: Value) {
+        let op = &self.plan.ops[index];
+        self.merge_flags(op.flag_bit.into(), holds, mask);
+        if op.dst.target != Target::Null {
+            let ones = self.builder.convert(Convert::SExt, holds, Scalar::Int((op.dst.ty.size() * 8) as u8));
+            self.result(index, ones, mask);
         }
-        if src.negate { self.builder.binary(Binary::Sub, zero, value) } else { value }
     }
 
     /// Writes an instruction's result, which may go to flags, where its mask says so.
