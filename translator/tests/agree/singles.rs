@@ -149,13 +149,6 @@ fn count_interpreted(placed: &Placed, translator: &Translator, tally: &mut Tally
         first += sample.placed(*slot).len();
         let Some(found) = left.iter().find(|left| left.instruction == own) else { continue };
         tally.operations.entry(operation(sample)).or_default().interpreted += 1;
-        if std::env::var("X_SHOW").is_ok() {
-            println!(
-                "XX {} | {}",
-                found.reason,
-                sample.placed(*slot).iter().map(|i| print(GENERATION, i)).collect::<Vec<_>>().join(" ; ")
-            );
-        }
         *tally.reasons.entry(found.reason.clone()).or_default() += 1;
     }
 }
