@@ -16,9 +16,9 @@ const INPUT: &str = "align 1, !tbaa !2, !invariant.load !5";
 const HALF: usize = 16;
 
 impl Lowering<'_> {
-    /// Writes what is before the threads, and between two of them. `entry`: where to go first; `next`: where a thread ends.
-    pub fn around(&mut self, entry: Label, next: Label) {
-        let first = self.labels[0];
+    /// Writes what is before the threads, from `entry` on, and between two of them.
+    pub fn around(&mut self, entry: Label) {
+        let (first, next) = (self.labels[0], self.end);
         self.f.begin(entry);
         self.look_at_all();
         if self.stops {

@@ -132,7 +132,7 @@ impl Lowering<'_> {
     }
 
     /// The end of a way that has found a value for each lane. Where all have one address, one enabled lane's is that of all.
-    pub(super) fn add_lanes(&mut self, site: &mut Site<'_>, found: Vec<LlvmValue>) {
+    fn add_lanes(&mut self, site: &mut Site<'_>, found: Vec<LlvmValue>) {
         let found = match site.is_one {
             true => found.iter().map(|value| self.first_enabled(value, &site.enabled)).collect(),
             false => found,

@@ -1,6 +1,6 @@
 //! From the middle IR to LLVM IR.
 //!
-//! One function executes a thread; one around it finds what is the same for all threads of a work-group, and where threads never stop, is the loop over them.
+//! One function executes the threads of a work-group, or where threads stop, one until it does; what they rarely do is in functions of its own.
 
 mod arrays;
 mod atomic;
@@ -85,7 +85,7 @@ struct Lowering<'a> {
     hoisted: FxHashSet<String>,
     windows: Windows,
     /// What each function does that accesses to rows call rarely.
-    rare_rows: Vec<rare::Row>,
+    partial_rows: Vec<rare::PartialRow>,
     arrays: FxHashMap<u16, LlvmValue>,
     stops: bool,
 }
@@ -112,7 +112,7 @@ pub fn lower(plan: &Plan<'_>, lifted: Lifted) -> Written {
         end: Label::default(),
         hoisted: FxHashSet::default(),
         windows: Windows::default(),
-        rare_rows: Vec::new(),
+        partial_rows: Vec::new(),
         arrays: FxHashMap::default(),
         stops,
     };
@@ -213,7 +213,7 @@ impl Lowering<'_> {
         self.rare_functions();
         (self.f, self.hoisted) = (own, hoisted);
         self.fill_taken();
-        self.around(entry, self.end);
+        self.around(entry);
         let header = match self.stops {
             true => format!("define i32 @{THREAD}(ptr noalias nonnull %frame, i32 %thread, i32 %resume) #0"),
             false => format!("define i32 @{GROUP}(ptr noalias nonnull %frame) #0"),

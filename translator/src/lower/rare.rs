@@ -23,7 +23,7 @@ const PARTIAL: &str = "partial";
 
 /// What a function for rows does.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct PartialRow {
     /// Without a stride if addresses are in the register file.
     access: Access,
     lanes: u32,
@@ -107,7 +107,7 @@ impl Lowering<'_> {
             self.f.store(&value, at, FILE);
         }
         let addressing = if holds { site.access.addressing } else { Addressing::Varying };
-        let row = Row {
+        let row = PartialRow {
             access: Access { addressing, ..site.access.clone() },
             lanes: site.lanes,
             is_write: site.is_write,
@@ -115,9 +115,9 @@ impl Lowering<'_> {
             address: first.ty,
             slot,
         };
-        let number = self.rare_rows.iter().position(|own| *own == row).unwrap_or_else(|| {
-            self.rare_rows.push(row);
-            self.rare_rows.len() - 1
+        let number = self.partial_rows.iter().position(|own| *own == row).unwrap_or_else(|| {
+            self.partial_rows.push(row);
+            self.partial_rows.len() - 1
         });
         let mut arguments = vec![
             LlvmValue::named(POINTER, FOUND),
@@ -146,7 +146,7 @@ impl Lowering<'_> {
         if !before.is_empty() {
             self.module.declare(&format!("void {before}"));
         }
-        for (number, row) in std::mem::take(&mut self.rare_rows).into_iter().enumerate() {
+        for (number, row) in std::mem::take(&mut self.partial_rows).into_iter().enumerate() {
             self.partial_row(number, &row);
         }
         self.message_function(SENT, &[], |_| {});
@@ -192,7 +192,7 @@ impl Lowering<'_> {
 
     /// Writes the function for a row that is not all inside. Its enabled lanes may be; their addresses and data are where the message has
     /// them.
-    fn partial_row(&mut self, number: usize, row: &Row) {
+    fn partial_row(&mut self, number: usize, row: &PartialRow) {
         let access = &row.access;
         let [own, index, mask, first] =
             ["%own", "%index", "%mask", "%first"].map(|name| LlvmValue::named(I64, name));
