@@ -1,13 +1,13 @@
 //! Translations of kernels, for the simulator.
 //!
-//! Worker threads answer requests in order: from the cache, or by a server that only translates. They are
+//! Worker threads answer requests, those for baseline code first: from the cache, or by a server that only translates. They are
 //! started on demand, each with a server of its own; the first one with the first build of a program, so that
 //! its server has started when the first request comes.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use gencl_eu::abi::{Answer, Done, Request, TranslationSource};
+use gencl_eu::abi::{Answer, Done, Request, Tier, TranslationSource};
 use gencl_program::protocol::{BuildResult, Status};
 use gencl_sync::{Condvar, Mutex, MutexGuard};
 
@@ -22,9 +22,13 @@ pub struct Translations;
 /// Maximum number of worker threads, and so of servers: the application needs processors as well.
 const MAX_THREADS: usize = 2;
 
-/// Time limit of a translation, after which the kernel stays interpreted: large ones take seconds, and LLVM
-/// may rewrite a pair of instructions endlessly.
-const LONGEST: Duration = Duration::from_secs(60);
+/// Time limit of a translation, after which there is none: large ones take seconds, and LLVM may rewrite a pair of instructions endlessly.
+fn longest(tier: Tier) -> Duration {
+    Duration::from_secs(match tier {
+        Tier::Baseline => 20,
+        Tier::Optimised => 60,
+    })
+}
 
 /// Requests that have not begun, and the worker threads.
 struct Queue {
@@ -106,7 +110,9 @@ fn work(with_server: bool) {
     loop {
         let mut queue = QUEUE.lock();
         let (request, done) = loop {
-            match queue.waiting.pop_front() {
+            // A kernel without code waits more urgently than one that has some.
+            let urgent = queue.waiting.iter().position(|(request, _)| request.tier == Tier::Baseline);
+            match queue.waiting.remove(urgent.unwrap_or(0)) {
                 Some(next) => break next,
                 None => ASKED.wait(&mut queue),
             }
@@ -135,17 +141,21 @@ impl<S: Fn() -> Result<Server, Failure>> Translator<S> {
     }
 
     fn answer(&mut self, request: &Request) -> Answer {
-        let bytes = postcard::to_stdvec(request).map_err(|error| error.to_string())?;
+        let encode = |request: &Request| postcard::to_stdvec(request).map_err(|error| error.to_string());
+        let bytes = encode(request)?;
         let compiler = locate::compiler().ok().and_then(|path| locate::identity(&path));
-        let key = compiler.map(|compiler| Cache::translation_key(&bytes, &compiler, host::processor()));
-        let place = Cache::from_environment().zip(key);
-        let stored = place.as_ref().and_then(|(cache, key)| cache.load(key));
-        if let Some(answer) = stored.and_then(|stored| decode(&stored.binary).ok()) {
+        let key = |bytes: &[u8]| Some(Cache::translation_key(bytes, compiler.as_deref()?, host::processor()));
+        let cache = Cache::from_environment();
+        let load = |bytes: &[u8]| decode(&cache.as_ref()?.load(&key(bytes)?)?.binary).ok();
+        // Optimised code is as good a start if there is some.
+        let better = encode(&Request { tier: Tier::Optimised, ..request.clone() })?;
+        let stored = load(&better).filter(Result::is_ok).or_else(|| load(&bytes));
+        if let Some(answer) = stored {
             return answer;
         }
-        let answer = self.ask(&bytes)?;
+        let answer = self.ask(&bytes, longest(request.tier))?;
         let decoded = decode(&answer)?;
-        if let Some((cache, key)) = place {
+        if let Some((cache, key)) = cache.zip(key(&bytes)) {
             let (log, files) = (String::new(), Vec::new());
             cache.store(&key, &BuildResult { status: Status::Success, log, binary: answer, files });
         }
@@ -153,8 +163,8 @@ impl<S: Fn() -> Result<Server, Failure>> Translator<S> {
     }
 
     /// Sends a request to the server of the last one, or to a new server.
-    fn ask(&mut self, request: &[u8]) -> Result<Vec<u8>, String> {
-        let limit = timeout().min(LONGEST);
+    fn ask(&mut self, request: &[u8], limit: Duration) -> Result<Vec<u8>, String> {
+        let limit = timeout().min(limit);
         let waiting = self.server.take_if(Server::alive);
         let (answer, server) =
             server::ask(waiting, &self.start, |server| server.translate(request.to_vec(), limit))
@@ -177,6 +187,8 @@ mod tests {
     use super::*;
     use crate::Unavailable;
     use crate::server::tests::Script;
+
+    const LONG: Duration = Duration::from_secs(60);
 
     /// A translator with servers that are shell scripts, one after the other; counts them.
     fn scripted<'a>(
@@ -207,10 +219,10 @@ mod tests {
         answers(&scripts[2]);
         let started = Cell::new(0);
         let mut translator = scripted(&scripts, &started);
-        let reason = translator.ask(&[1]).unwrap_err();
+        let reason = translator.ask(&[1], LONG).unwrap_err();
         assert!(reason.contains("crashed (signal 11)") && reason.contains("broken"), "{reason}");
-        assert_eq!(translator.ask(&[1]), Ok(vec![7]));
-        assert_eq!(translator.ask(&[1]), Ok(vec![7]));
+        assert_eq!(translator.ask(&[1], LONG), Ok(vec![7]));
+        assert_eq!(translator.ask(&[1], LONG), Ok(vec![7]));
         assert_eq!(started.get(), 3, "the one that answers is kept");
     }
 
@@ -223,7 +235,7 @@ mod tests {
         let mut translator = scripted(&scripts, &started);
         translator.warm_up();
         assert_eq!(started.get(), 1);
-        assert_eq!(translator.ask(&[1]), Ok(vec![7]));
+        assert_eq!(translator.ask(&[1], LONG), Ok(vec![7]));
         assert_eq!(started.get(), 1);
     }
 
@@ -234,16 +246,16 @@ mod tests {
         scripts.iter().for_each(answers);
         let started = Cell::new(0);
         let mut translator = scripted(&scripts, &started);
-        assert_eq!(translator.ask(&[1]), Ok(vec![7]));
+        assert_eq!(translator.ask(&[1], LONG), Ok(vec![7]));
         std::thread::sleep(std::time::Duration::from_millis(50));
-        assert_eq!(translator.ask(&[1]), Ok(vec![7]));
+        assert_eq!(translator.ask(&[1], LONG), Ok(vec![7]));
         assert_eq!(started.get(), 2);
     }
 
     #[test]
     fn without_compiler_there_is_a_reason() {
         let mut translator = Translator::new(|| Err(Unavailable("not there".into()).into()));
-        assert_eq!(translator.ask(&[1]), Err("not there".into()));
+        assert_eq!(translator.ask(&[1], LONG), Err("not there".into()));
     }
 
     #[test]

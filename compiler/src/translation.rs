@@ -50,12 +50,12 @@ pub fn host(debug: &Debug) -> &'static Host {
     debug.value(debug::HOST).and_then(Host::named).unwrap_or_else(Host::own)
 }
 
-/// Writes the translation of a kernel for debugging: `PROCESS-NUMBER.mir`, the middle IR after all passes, `PROCESS-NUMBER.ll` and
-/// `PROCESS-NUMBER.s`.
+/// Writes the translation of a kernel for debugging: `PROCESS-NUMBER-TIER.mir`, the middle IR after all passes, and the same with `.ll` and `.s`.
 fn show(request: &Request, choices: &Choices, folder: &Path) {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let Ok(written) = to_ir(request, choices) else { return };
-    let name = format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+    let tier = format!("{:?}", request.tier).to_lowercase();
+    let name = format!("{}-{}-{tier}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
     let write = |ending: &str, text: &str| {
         let path = folder.join(&name).with_extension(ending);
         if let Err(error) = std::fs::write(&path, text) {
@@ -66,7 +66,7 @@ fn show(request: &Request, choices: &Choices, folder: &Path) {
     write("mir", &written.middle.to_string());
     // The IR is written first, in case LLVM does not terminate.
     write("ll", &written.ir);
-    write("s", &choices.host.assembly(&written.ir).unwrap_or_else(|error| error));
+    write("s", &choices.host.assembly(&written.ir, request.tier).unwrap_or_else(|error| error));
 }
 
 fn message(panic: &(dyn std::any::Any + Send)) -> &str {
@@ -77,6 +77,7 @@ fn message(panic: &(dyn std::any::Any + Send)) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gencl_eu::abi::Tier;
 
     #[test]
     fn all_hosts_of_the_table_are_known() {
@@ -109,7 +110,13 @@ mod tests {
             strict: true,
             counted: false,
         };
-        let request = Request { version: VERSION + 1, device: "skl".into(), code: Vec::new(), variant };
+        let request = Request {
+            version: VERSION + 1,
+            device: "skl".into(),
+            code: Vec::new(),
+            variant,
+            tier: Tier::Optimised,
+        };
         assert!(answered(&postcard::to_stdvec(&request).unwrap()).contains("version"));
         let request = Request { version: VERSION, ..request };
         answered(&postcard::to_stdvec(&request).unwrap());

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::message::{ImageFacts, ImageNumbers};
 
 /// The version of this file's ABI and message formats.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
 /// Name of `fn(*mut Frame) -> u32`, which executes all threads of the work-group. The object has it if its
 /// threads never yield. Returns 0, or [`FAULT`].
@@ -172,6 +172,16 @@ pub struct Variant {
     pub counted: bool,
 }
 
+/// How much is done for a translation. The code of both gives the same results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Tier {
+    /// Little: it is there soon, and takes some twice the time.
+    Baseline,
+    /// All that makes code fast.
+    #[default]
+    Optimised,
+}
+
 /// A request to translate a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
@@ -183,11 +193,15 @@ pub struct Request {
     pub code: Vec<u8>,
     /// The properties of launches to specialise for.
     pub variant: Variant,
+    /// The least tier that is wanted.
+    pub tier: Tier,
 }
 
 /// A kernel translated to host code.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Translation {
+    /// The tier that it is of.
+    pub tier: Tier,
     /// A relocatable ELF object, whose only undefined symbols are those of [`IMPORTS`].
     pub object: Vec<u8>,
     /// Number of windows that it uses.

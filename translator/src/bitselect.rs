@@ -117,7 +117,8 @@ mod tests {
     use inkwell::context::Context;
     use inkwell::targets::FileType;
 
-    use crate::host::{Effort, Host, parsed};
+    use crate::host::{Host, parsed};
+    use gencl_eu::abi::Tier;
 
     /// What is computed, as a bit for each case: of two numbers and of a constant.
     const X: u8 = 0b1111_0000;
@@ -325,7 +326,7 @@ mod tests {
     #[test]
     fn immediates_are_right() {
         let forms = forms();
-        let assembly = Host::named("v4").unwrap().assembly(&module(&forms)).unwrap();
+        let assembly = Host::named("v4").unwrap().assembly(&module(&forms), Tier::Optimised).unwrap();
         let wrong = wrong(&forms, &assembly);
         assert!(wrong.is_empty(), "{} of {}\n{}", wrong.len(), forms.len(), wrong.join("\n"));
     }
@@ -334,7 +335,7 @@ mod tests {
     #[test]
     fn llvm_gets_it_wrong_otherwise() {
         let (forms, context) = (forms(), Context::create());
-        let machine = Host::named("v4").unwrap().machine(Effort::Full).unwrap();
+        let machine = Host::named("v4").unwrap().machine(Tier::Optimised).unwrap();
         let module = parsed(&context, &module(&forms)).unwrap();
         module.set_data_layout(&machine.get_target_data().get_data_layout());
         let assembly = machine.write_to_memory_buffer(&module, FileType::Assembly).unwrap();

@@ -1,19 +1,23 @@
 //! Faults of LLVM 19 that are worked around, each with a module that shows it. When one of these tests fails LLVM has been mended, and the workaround that it names
 //! can go.
 //!
-//! That of choices of bits has its test beside it (`bitselect`). Where LLVM does not end (`masks::hide`, `masks::widen`, `host::set_options`,
-//! `host::Effort::Little`) there is none: a thread that never ends would be left behind. Tests there say that it ends with the workaround.
+//! That of choices of bits has its test beside it (`bitselect`). Where LLVM does not end (`masks::hide`, `masks::widen`, `host::set_options`) there is none: a thread that never ends would be left behind. Tests there say that it ends with the workaround.
 
 use inkwell::context::Context;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::FileType;
 
-use crate::host::{Effort, Host, parsed};
+use crate::host::{Host, parsed};
+use gencl_eu::abi::Tier;
 
 /// What LLVM's passes make of a module for hosts with AVX-512, and the assembly of that, without workarounds.
 fn compiled(text: &str, passes: &str) -> (String, String) {
+    compiled_as(Tier::Optimised, text, passes)
+}
+
+fn compiled_as(tier: Tier, text: &str, passes: &str) -> (String, String) {
     let context = Context::create();
-    let machine = Host::named("v4").unwrap().machine(Effort::Full).unwrap();
+    let machine = Host::named("v4").unwrap().machine(tier).unwrap();
     let module = parsed(&context, text).unwrap();
     module.set_triple(&machine.get_triple());
     module.set_data_layout(&machine.get_target_data().get_data_layout());
@@ -76,4 +80,21 @@ fn registers_of_narrow_arguments() {
     let (_, behind) = assembly.split_once("callq\trare").unwrap();
     let is_kept = ["pushq\t%rsi", "movq\t%rsi"].iter().any(|own| assembly.contains(own));
     assert!(behind.contains("%rsi") && !is_kept, "{assembly}");
+}
+
+/// `lower::rare`, whose functions have one bit as their result: one that is to keep all registers restores the result's with the others, in code
+/// without optimisation, unless it has to be extended.
+#[test]
+fn results_of_functions_that_keep_registers() {
+    let text = |ty: &str| {
+        format!(
+            "define {ty} @rare(ptr %frame) \"no_caller_saved_registers\" {{
+               %r = load {ty}, ptr %frame
+               ret {ty} %r
+             }}"
+        )
+    };
+    let restores =
+        |ty| compiled_as(Tier::Baseline, &text(ty), "function(early-cse)").1.contains("popq\t%rax");
+    assert!(restores("i64") && !restores("i1"));
 }

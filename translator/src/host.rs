@@ -16,6 +16,7 @@ use inkwell::targets::{
 };
 
 use crate::{bitselect, components, masks};
+use gencl_eu::abi::Tier;
 
 /// LLVM's passes. Nothing makes vectors: lanes are vectors already. Value numbering does not follow loads: that took 14 % of the time of a kernel with 130
 /// messages, and found nothing that the passes before it had left. Nor are jumps threaded, sums reassociated and stores removed that nobody reads: that took a
@@ -26,7 +27,7 @@ const PASSES: Passes = Passes {
         gvn<no-memdep>,adce,simplifycfg)",
 };
 
-/// For what is translated in numbers, and executed once.
+/// For baseline code.
 const FEW_PASSES: Passes = Passes {
     values: "globaldce,function(sroa,early-cse,simplifycfg)",
     others: "function(early-cse<memssa>,simplifycfg)",
@@ -38,15 +39,6 @@ struct Passes {
     values: &'static str,
     /// Those behind [`components`].
     others: &'static str,
-}
-
-/// How much LLVM is to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effort {
-    /// All that makes code fast.
-    Full,
-    /// What makes it at all.
-    Little,
 }
 
 /// The host as LLVM's target.
@@ -161,16 +153,16 @@ impl Host {
     ///
     /// # Errors
     /// LLVM's texts.
-    pub fn compile(&self, ir: &str, effort: Effort) -> Result<Vec<u8>, String> {
-        self.run(ir, effort, FileType::Object)
+    pub fn compile(&self, ir: &str, tier: Tier) -> Result<Vec<u8>, String> {
+        self.run(ir, tier, FileType::Object)
     }
 
     /// The assembly of a module, for people.
     ///
     /// # Errors
     /// LLVM's texts.
-    pub fn assembly(&self, ir: &str) -> Result<String, String> {
-        self.run(ir, Effort::Full, FileType::Assembly).map(|text| String::from_utf8_lossy(&text).into_owned())
+    pub fn assembly(&self, ir: &str, tier: Tier) -> Result<String, String> {
+        self.run(ir, tier, FileType::Assembly).map(|text| String::from_utf8_lossy(&text).into_owned())
     }
 
     /// The module as it is after LLVM's passes.
@@ -179,9 +171,9 @@ impl Host {
     /// LLVM's texts.
     pub fn optimised(&self, ir: &str) -> Result<String, String> {
         let context = Context::create();
-        let machine = self.machine(Effort::Full)?;
+        let machine = self.machine(Tier::Optimised)?;
         let module = parsed(&context, ir)?;
-        self.optimise(&module, &machine, Effort::Full)?;
+        self.optimise(&module, &machine, Tier::Optimised)?;
         Ok(module.print_to_string().to_string())
     }
 
@@ -189,14 +181,13 @@ impl Host {
     ///
     /// # Errors
     /// LLVM's texts.
-    pub(crate) fn machine(&self, effort: Effort) -> Result<TargetMachine, String> {
+    pub(crate) fn machine(&self, tier: Tier) -> Result<TargetMachine, String> {
         let options = TargetMachineOptions::new()
             .set_cpu(&self.cpu)
             .set_features(&self.features)
-            .set_level(match effort {
-                Effort::Full => OptimizationLevel::Default,
-                // Without any, LLVM 19 does not end for hosts with AVX2 and no more, where bytes are widened whose order has changed.
-                Effort::Little => OptimizationLevel::Less,
+            .set_level(match tier {
+                Tier::Baseline => OptimizationLevel::None,
+                Tier::Optimised => OptimizationLevel::Default,
             })
             .set_reloc_mode(RelocMode::PIC)
             .set_code_model(CodeModel::Small);
@@ -206,12 +197,15 @@ impl Host {
             .ok_or_else(|| "no code for this host".into())
     }
 
-    fn optimise(&self, module: &Module<'_>, machine: &TargetMachine, effort: Effort) -> Result<(), String> {
+    fn optimise(&self, module: &Module<'_>, machine: &TargetMachine, tier: Tier) -> Result<(), String> {
         module.set_triple(&machine.get_triple());
         module.set_data_layout(&machine.get_target_data().get_data_layout());
         let tuning = module.get_context().create_string_attribute("tune-cpu", &own_cpu());
         module.get_functions().for_each(|f| f.add_attribute(AttributeLoc::Function, tuning));
-        let Passes { values, others } = if effort == Effort::Full { PASSES } else { FEW_PASSES };
+        let Passes { values, others } = match tier {
+            Tier::Baseline => FEW_PASSES,
+            Tier::Optimised => PASSES,
+        };
         let run = |passes| module.run_passes(passes, machine, PassBuilderOptions::create());
         run(values).map_err(|e| e.to_string())?;
         components::replace(module, self.vectors).map_err(|e| e.to_string())?;
@@ -225,11 +219,11 @@ impl Host {
         lanes.map_err(|e| e.to_string())
     }
 
-    fn run(&self, ir: &str, effort: Effort, kind: FileType) -> Result<Vec<u8>, String> {
+    fn run(&self, ir: &str, tier: Tier, kind: FileType) -> Result<Vec<u8>, String> {
         let context = Context::create();
-        let machine = self.machine(effort)?;
+        let machine = self.machine(tier)?;
         let module = parsed(&context, ir)?;
-        self.optimise(&module, &machine, effort)?;
+        self.optimise(&module, &machine, tier)?;
         let object = machine.write_to_memory_buffer(&module, kind).map_err(|e| e.to_string())?;
         Ok(object.as_slice().to_vec())
     }

@@ -30,7 +30,7 @@ mod width;
 pub mod written;
 
 use gencl_eu::Kernel;
-use gencl_eu::abi::{Answer, Request, Translation, VERSION};
+use gencl_eu::abi::{Answer, Request, Tier, Translation, VERSION};
 use gencl_eu::device::Device;
 use gencl_eu::file::grf_mask;
 use host::Host;
@@ -57,8 +57,6 @@ pub const MAX_IR: usize = 16 << 20;
 pub struct Choices {
     /// What the code is for.
     pub host: &'static Host,
-    /// The most effort of LLVM's.
-    pub effort: host::Effort,
     /// After so many rounds of loops in which threads may wait for each other, at least 1, others have their turn.
     pub rounds: u32,
 }
@@ -66,14 +64,14 @@ pub struct Choices {
 impl Default for Choices {
     /// What is best for a device's users. One that waits does so in vain for some microseconds; one that does not stops rarely.
     fn default() -> Choices {
-        Choices { host: Host::own(), effort: host::Effort::Full, rounds: 64 }
+        Choices { host: Host::own(), rounds: 64 }
     }
 }
 
 /// Compiles a small module, so that the first translation finds LLVM initialised and its code in memory.
 pub fn warm_up() {
     // Errors are those of the first translation, too.
-    let _ = Host::own().compile(include_str!("warm_up.ll"), host::Effort::Full);
+    let _ = Host::own().compile(include_str!("warm_up.ll"), Tier::Baseline);
 }
 
 /// Translates a kernel.
@@ -89,8 +87,8 @@ pub fn translate(request: &Request, choices: &Choices) -> Answer {
     if bytes > MAX_IR {
         return Err(format!("{bytes} bytes of IR are more than {MAX_IR}"));
     }
-    let object = choices.host.compile(&written.ir, choices.effort)?;
-    Ok(Translation { object, ..written.translation })
+    let object = choices.host.compile(&written.ir, request.tier)?;
+    Ok(Translation { tier: request.tier, object, ..written.translation })
 }
 
 /// LLVM IR and what else is known of a kernel.
@@ -131,6 +129,6 @@ pub fn to_ir(request: &Request, choices: &Choices) -> Result<Written, Refused> {
     if variant.counted {
         passes::counters::place(&mut lifted);
     }
-    lifted.function = passes::all(&lifted.function);
+    lifted.function = passes::all(&lifted.function, request.tier);
     Ok(lower::lower(&plan, lifted))
 }

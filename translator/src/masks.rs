@@ -231,7 +231,8 @@ fn number_of(set: InstructionValue<'_>) -> Option<IntValue<'_>> {
 #[cfg(test)]
 mod tests {
     use crate::faults::PARTS_OF_COMPARISONS;
-    use crate::host::{Effort, Host, parsed};
+    use crate::host::{Host, parsed};
+    use gencl_eu::abi::Tier;
     use inkwell::context::Context;
     use std::sync::mpsc;
     use std::time::Duration;
@@ -338,7 +339,7 @@ mod tests {
                 let (done, result) = mpsc::channel();
                 let text = module(&operation, lanes);
                 // A thread that never ends does not keep the process.
-                std::thread::spawn(move || done.send(Host::own().compile(&text, Effort::Full)));
+                std::thread::spawn(move || done.send(Host::own().compile(&text, Tier::Optimised)));
                 let object = result.recv_timeout(Duration::from_secs(60));
                 assert!(matches!(object, Ok(Ok(_))), "{operation}: {object:?}");
             }

@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use gencl_eu::abi::Tier;
 use gencl_eu::message::AtomicOperation;
 use gencl_translator::middle::function::{Block, Function};
 use gencl_translator::middle::interpret::{Environment, Lanes, Outcome, run};
@@ -45,7 +46,7 @@ fn directives(head: &str) -> Test {
 
 fn apply(name: &str, function: &Function) -> Function {
     if name == "all" {
-        return passes::all(function);
+        return passes::all(function, Tier::Optimised);
     }
     let (_, pass) = PASSES.iter().find(|(own, _)| *own == name).unwrap_or_else(|| panic!("no pass {name:?}"));
     pass(function)
@@ -140,7 +141,12 @@ fn output(text: &str) -> String {
     if let Some(dwords) = &test.memory {
         let before = executed(&function, dwords);
         assert_eq!(before, executed(&result, dwords), "{result}");
-        assert_eq!(before, executed(&passes::all(&function), dwords), "{}", passes::all(&function));
+        assert_eq!(
+            before,
+            executed(&passes::all(&function, Tier::Optimised), dwords),
+            "{}",
+            passes::all(&function, Tier::Optimised)
+        );
         out.push_str(&before);
     }
     out

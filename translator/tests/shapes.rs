@@ -1,6 +1,6 @@
 //! What becomes of small kernels: which ways through memory there are, what the interpreter is left with, what is refused.
 
-use gencl_eu::abi::{Interpreted, Pattern, Request, VERSION, Variant};
+use gencl_eu::abi::{Interpreted, Pattern, Request, Tier, VERSION, Variant};
 use gencl_isa::{
     Arf, Branch, Condition, Descriptor, Destination, Extra, Generation, Instruction, MathFunction, Opcode,
     Operand, Predicate, PredicateControl, Region, Register, Send, SharedFunction, Source, Type, encode,
@@ -101,7 +101,7 @@ fn request(body: &[Instruction], ids: Pattern) -> Request {
         strict: true,
         counted: false,
     };
-    Request { version: VERSION, device: "skl".into(), code, variant }
+    Request { version: VERSION, device: "skl".into(), code, variant, tier: Tier::Optimised }
 }
 
 fn written(body: &[Instruction], ids: Pattern) -> Result<Written, Refused> {

@@ -7,8 +7,10 @@ use super::host_state::{HostState, HostStatePool};
 use super::kernels::CachedKernel;
 use super::translation_policy::TranslationPolicy;
 use crate::pool::Chunk;
+use crate::translated::loader::HostCode;
 use crate::translated::{LaunchContext, Runner, TranslatedLaunch, TranslationChoice};
 use gencl_eu as eu;
+use gencl_eu::abi::Tier;
 use gencl_eu::dispatch::{GroupStatistics, Launch};
 use gencl_eu::fault::Fault;
 use gencl_eu::profile::{Profile, Recorder};
@@ -60,12 +62,12 @@ pub struct Participant {
     job: Arc<Job>,
     /// Whether it is the last of all host threads: that one leaves its core to the translator.
     last: bool,
-    /// Average time that the interpreter took for a work-group of the last chunk.
-    interpreted_in: Duration,
+    /// Average time of a work-group of the last chunk, unless optimised code has executed it.
+    group_time: Duration,
     first_slot: u32,
     host: Option<Box<HostState>>,
-    /// Whether the runner is set up for this launch.
-    translated: bool,
+    /// The tier of the code for which the runner is set up.
+    tier: Option<Tier>,
     own: GroupStatistics,
     recorder: Option<Recorder>,
 }
@@ -80,10 +82,10 @@ impl Participant {
         Participant {
             last: number > 0 && number + 1 == job.resources.threads,
             job,
-            interpreted_in: Duration::ZERO,
+            group_time: Duration::ZERO,
             first_slot,
             host,
-            translated: false,
+            tier: None,
             own: GroupStatistics::default(),
             recorder,
         }
@@ -93,11 +95,13 @@ impl Participant {
     pub fn execute(&mut self, chunk: &mut Chunk<'_>) -> Result<(), Fault> {
         let job = Arc::clone(&self.job);
         let mut next = Groups::at(&job.work.launch, chunk.first());
-        if self.translate() || self.wait_for_translation(chunk) && self.translate() {
+        let is_translated = self.translate() || self.wait_for_translation(chunk) && self.translate();
+        let begin = (self.tier != Some(Tier::Optimised)).then(Instant::now);
+        // Counted at the end: with sums in memory, each work-group would wait until the stores of the one
+        // before have left the store buffer.
+        let mut groups = 0;
+        let result = if is_translated {
             let Some(host) = &mut self.host else { return Ok(()) };
-            // Counted at the end: with sums in memory, each work-group would wait until the stores of the one
-            // before have left the store buffer.
-            let mut groups = 0;
             let result = chunk.try_for_each(|_| {
                 let [x, y, z] = next.take();
                 host.runner.run(x, y, z)?;
@@ -105,27 +109,29 @@ impl Participant {
                 Ok(())
             });
             self.own += host.runner.statistics(groups);
-            return result;
-        }
-        let begin = Instant::now();
-        let mut count = 0;
-        for _ in &mut *chunk {
-            self.interpret(next.take())?;
-            count += 1;
-        }
-        if let Some((policy, choice)) = job.policy() {
+            result
+        } else {
+            chunk.try_for_each(|_| {
+                self.interpret(next.take())?;
+                groups += 1;
+                Ok(())
+            })
+        };
+        if let Some((policy, choice)) = job.policy()
+            && let Some(begin) = begin
+        {
             let took = begin.elapsed();
-            self.interpreted_in = took.div_f64(f64::from(count.max(1)));
-            let left = self.interpreted_in.saturating_mul(clamped(chunk.left()));
+            self.group_time = took.div_f64(f64::from(clamped(groups).max(1)));
+            let left = self.group_time.saturating_mul(clamped(chunk.left()));
             policy.request_if_worthwhile(&job.cached, choice, took, left);
         }
-        Ok(())
+        result
     }
 
     /// Waits for a pending translation if this participant is the one that has to; returns whether it is.
     fn wait_for_translation(&self, chunk: &Chunk<'_>) -> bool {
         let Some((policy, choice)) = self.job.policy().filter(|_| self.last) else { return false };
-        let has_left = |time| self.interpreted_in.saturating_mul(clamped(chunk.left())) >= time;
+        let has_left = |time| self.group_time.saturating_mul(clamped(chunk.left())) >= time;
         policy.wait_for_translation(choice, &self.job.work.running, has_left);
         true
     }
@@ -134,28 +140,28 @@ impl Participant {
     pub fn execute_only(&mut self) -> Result<(), Fault> {
         let job = Arc::clone(&self.job);
         let group = job.work.launch.first_group;
-        if self.translate() {
+        let is_translated = self.translate();
+        let begin = (self.tier != Some(Tier::Optimised)).then(Instant::now);
+        if is_translated {
             let Some(host) = &mut self.host else { return Ok(()) };
             let [x, y, z] = group;
             host.runner.run(x, y, z)?;
             self.own += host.runner.statistics(1);
-            return Ok(());
+        } else {
+            self.interpret(group)?;
         }
-        match job.policy() {
-            None => self.interpret(group),
-            Some((policy, choice)) => {
-                let begin = Instant::now();
-                self.interpret(group)?;
-                policy.request_if_worthwhile(&job.cached, choice, begin.elapsed(), Duration::ZERO);
-                Ok(())
-            }
+        if let Some((policy, choice)) = job.policy()
+            && let Some(begin) = begin
+        {
+            policy.request_if_worthwhile(&job.cached, choice, begin.elapsed(), Duration::ZERO);
         }
+        Ok(())
     }
 
-    /// Sets up the runner if a translation is available by now; returns whether it can run.
+    /// Sets up the runner with the best code that is available by now; returns whether there is some.
     #[inline]
     fn translate(&mut self) -> bool {
-        self.translated || self.begin_translated()
+        self.tier == Some(Tier::Optimised) || self.begin_translated()
     }
 
     /// Has the runner set up again if a better translation has become available, or its own invalid. Called
@@ -163,18 +169,22 @@ impl Participant {
     pub fn update_translation(&mut self) {
         let code = self.job.valid_choice().and_then(TranslationChoice::code);
         let runs = |code| self.host.as_ref().is_some_and(|host| host.runner.runs(code));
-        self.translated &= code.is_some_and(runs);
+        self.tier = self.tier.filter(|_| code.is_some_and(runs));
     }
 
     fn begin_translated(&mut self) -> bool {
-        let Some(choice) = self.job.valid_choice() else { return false };
-        let Some(code) = choice.code().filter(|code| Runner::fits(code, &self.job.work.launch)) else {
-            return false;
-        };
-        let Some(host) = &mut self.host else { return false };
-        let task = TranslatedLaunch { code: Arc::clone(code), work: Arc::clone(&self.job.work) };
-        host.runner.begin(task, self.first_slot);
-        self.translated = true;
+        let job = Arc::clone(&self.job);
+        let fits = |code: &&Arc<HostCode>| Runner::fits(code, &job.work.launch);
+        let code = job.valid_choice().and_then(TranslationChoice::code).filter(fits);
+        let (Some(code), Some(host)) = (code, &mut self.host) else { return self.tier.is_some() };
+        if self.tier.is_none() || !host.runner.runs(code) {
+            if self.tier.is_some() && self.recorder.is_some() {
+                job.sum.lock().profile.merge(host.runner.take_profile());
+            }
+            let task = TranslatedLaunch { code: Arc::clone(code), work: Arc::clone(&job.work) };
+            host.runner.begin(task, self.first_slot);
+            self.tier = Some(code.tier);
+        }
         true
     }
 
@@ -184,7 +194,7 @@ impl Participant {
         sum.groups += std::mem::take(&mut self.own);
         if let Some(recorder) = &mut self.recorder {
             sum.profile.merge(recorder.take());
-            if let Some(host) = self.host.as_mut().filter(|_| self.translated) {
+            if let Some(host) = self.host.as_mut().filter(|_| self.tier.is_some()) {
                 sum.profile.merge(host.runner.take_profile());
             }
         }

@@ -7,24 +7,29 @@ use crate::running::Running;
 use crate::settings::Settings;
 use crate::translated::source::{EngineChoice, Source};
 use crate::translated::{LaunchSurfaces, TranslationChoice};
+use gencl_eu::abi::Tier;
 use gencl_eu::device::Device;
 use gencl_eu::dispatch::Launch;
 use gencl_eu::memory::AddressSpace;
 
-/// A kernel is translated after it has been interpreted for this long. Programs that run shorter never start
-/// the translator.
-const TRANSLATE_AFTER: Duration = Duration::from_millis(2);
-
-/// The same per byte of code, for large kernels: translation takes some 80 times as long, which does not pay
-/// for a kernel that is launched a few times only.
-const TRANSLATE_AFTER_PER_CODE_BYTE: Duration = Duration::from_nanos(400);
+/// A kernel is translated after it has been interpreted for this long, and optimised after it has been executed by baseline code for this
+/// long. Programs that run shorter never start the translator.
+fn threshold(tier: Tier, code_bytes: usize) -> Duration {
+    // Large kernels take longer to be translated, some 30 times the time for each byte, which does not pay for one that is launched a few
+    // times only. Optimised code takes half the time of baseline code, which takes a tenth of the interpreter's or less.
+    let (least, per_byte) = match tier {
+        Tier::Baseline => (Duration::from_millis(1), Duration::from_nanos(200)),
+        Tier::Optimised => (Duration::from_millis(4), Duration::from_nanos(1000)),
+    };
+    least.max(per_byte * u32::try_from(code_bytes).unwrap_or(u32::MAX))
+}
 
 /// A kernel is also translated when the rest of its launch is expected to take this long, and
 /// [`MIN_REMAINING_FACTOR`] times the threshold above.
 const MIN_REMAINING_TIME: Duration = Duration::from_millis(10);
 const MIN_REMAINING_FACTOR: u32 = 2;
 
-/// Expectations are not made before a kernel has been interpreted for this long: the first work-groups run
+/// Expectations are not made before a kernel has been executed for this long: the first work-groups run
 /// with cold caches.
 const WARM_UP: Duration = Duration::from_micros(200);
 
@@ -62,8 +67,7 @@ impl TranslationPolicy {
         LaunchSurfaces::of(&cached.kernel, &cached.image_uses, self.device, launch, memory)
     }
 
-    /// The translations that a launch with these surfaces may use. Waits for the translation with
-    /// [`EngineChoice::Translate`].
+    /// The translations that a launch with these surfaces may use. With [`EngineChoice::Translate`] it waits until there is code.
     pub fn choose(
         &self,
         cached: &CachedKernel,
@@ -75,8 +79,12 @@ impl TranslationPolicy {
             return None;
         }
         let choice = cached.translations.choose(launch, surfaces, self.strict, self.counted)?;
-        if self.first {
-            choice.request(&*self.source.0, self.device.name, &cached.code);
+        while self.first && !choice.is_translated() && !running.cancel.is_set() {
+            match choice.next_tier() {
+                Some(tier) => self.request(cached, &choice, tier),
+                None if !choice.is_pending() => break,
+                None => {}
+            }
             choice.wait(|| {
                 // The batch is not hung: the request to the translator has a time limit.
                 running.advance();
@@ -100,8 +108,8 @@ impl TranslationPolicy {
         }
     }
 
-    /// Requests a translation if it is expected to pay. The kernel has been interpreted for another `took`,
-    /// and the rest of the launch would take `left`.
+    /// Requests the next tier if it is expected to pay. The kernel has been executed without it for another `took`, and the rest of the
+    /// launch would take `left`.
     pub fn request_if_worthwhile(
         &self,
         cached: &CachedKernel,
@@ -109,12 +117,17 @@ impl TranslationPolicy {
         took: Duration,
         left: Duration,
     ) {
-        let sum = cached.translations.add_interpreted(took);
-        let enough = TRANSLATE_AFTER.max(TRANSLATE_AFTER_PER_CODE_BYTE * cached.code.len() as u32);
+        let Some(tier) = choice.next_tier() else { return };
+        let sum = cached.translations.add_time_without(tier, took);
+        let enough = threshold(tier, cached.code.len());
         let worth =
             sum >= enough || sum >= WARM_UP && left >= MIN_REMAINING_TIME.max(MIN_REMAINING_FACTOR * enough);
-        if worth && choice.can_be_requested() && cached.translations.is_valid(choice) {
-            choice.request(&*self.source.0, self.device.name, &cached.code);
+        if worth && cached.translations.is_valid(choice) {
+            self.request(cached, choice, tier);
         }
+    }
+
+    fn request(&self, cached: &CachedKernel, choice: &TranslationChoice, tier: Tier) {
+        choice.request(tier, &*self.source.0, self.device.name, &cached.code);
     }
 }

@@ -8,7 +8,7 @@ use super::loader::HostCode;
 use super::surfaces::LaunchSurfaces;
 use super::variant;
 use gencl_eu::abi::TranslationSource;
-use gencl_eu::abi::{Answer, ImageFacts, Interpreted, Request, VERSION, Variant};
+use gencl_eu::abi::{Answer, ImageFacts, Interpreted, Request, Tier, VERSION, Variant};
 use gencl_eu::dispatch::Launch;
 use gencl_sync::{Condvar, Mutex};
 
@@ -21,15 +21,18 @@ const MAX_IMAGES: usize = 10;
 /// Maximum number of variants of a kernel; launches that need further ones are interpreted.
 const MAX_VARIANTS: usize = 16;
 
-/// The translations of a kernel, one per variant.
+/// The tiers, from the one that is requested first.
+const TIERS: [Tier; 2] = [Tier::Baseline, Tier::Optimised];
+
+/// The translations of a kernel, of each tier for each variant.
 #[derive(Debug, Default)]
 pub struct Translations {
     /// In the order of their first use.
     entries: Mutex<Vec<Arc<Entry>>>,
     /// The last launch and its choice, since most launches repeat the previous one.
     last: Mutex<Option<LastLaunch>>,
-    /// Nanoseconds for which the kernel has been interpreted.
-    interpreted: AtomicU64,
+    /// Nanoseconds for which the kernel has been executed without code of a tier.
+    without: [AtomicU64; TIERS.len()],
     /// Whether threads have been observed to spin on memory that others write.
     spins: AtomicBool,
 }
@@ -84,44 +87,54 @@ impl TranslationChoice {
     /// The best code that is available by now.
     #[inline]
     pub fn code(&self) -> Option<&Arc<HostCode>> {
-        match self.best.result.get() {
-            Some(Ok(code)) => Some(code),
-            _ => self.others.iter().find_map(|entry| entry.result.get()?.as_ref().ok()),
+        let of =
+            |tier| self.best.code(tier).or_else(|| self.others.iter().find_map(|entry| entry.code(tier)));
+        TIERS.iter().rev().find_map(|tier| of(*tier))
+    }
+
+    /// Whether there is code of the specialised translation.
+    pub fn is_translated(&self) -> bool {
+        TIERS.iter().any(|tier| self.best.code(*tier).is_some())
+    }
+
+    /// The tier to be requested next of the specialised translation; `None` while one is pending, or when all have been answered.
+    #[inline]
+    pub fn next_tier(&self) -> Option<Tier> {
+        let [baseline, optimised] = &self.best.slots;
+        match () {
+            () if baseline.can_be_requested() => Some(Tier::Baseline),
+            () if baseline.is_pending() || !optimised.can_be_requested() => None,
+            () => Some(Tier::Optimised),
         }
     }
 
-    /// Whether the best translation has not been requested yet.
-    #[inline]
-    pub fn can_be_requested(&self) -> bool {
-        !self.best.requested.load(Ordering::Relaxed)
-    }
-
-    /// Whether the best translation has been requested but not answered yet.
+    /// Whether a tier of the specialised translation has been requested but not answered yet.
     pub fn is_pending(&self) -> bool {
-        !self.can_be_requested() && self.best.result.get().is_none()
+        self.best.slots.iter().any(Slot::is_pending)
     }
 
-    /// Requests the best translation unless that has been done. `code` is the kernel's machine code.
-    pub fn request(&self, source: &dyn TranslationSource, device: &str, code: &[u8]) {
-        self.best.request(source, device, code);
+    /// Requests a tier of the specialised translation unless that has been done. `code` is the kernel's machine code.
+    pub fn request(&self, tier: Tier, source: &dyn TranslationSource, device: &str, code: &[u8]) {
+        self.best.request(tier, source, device, code);
     }
 
-    /// Waits until there is an answer, or until `tick`, which is called every few milliseconds, returns
-    /// false.
+    /// Waits until nothing is pending, or until `tick`, which is called every few milliseconds, returns false.
     pub fn wait(&self, mut tick: impl FnMut() -> bool) {
         const TICK: Duration = Duration::from_millis(5);
         let mut guard = self.best.lock.lock();
-        while self.best.result.get().is_none() && tick() {
+        while self.is_pending() && tick() {
             self.best.answered.wait_for(&mut guard, TICK);
         }
     }
 
-    /// The instructions that the best translation leaves to the interpreter.
+    /// The instructions that the specialised translation leaves to the interpreter, the same in each tier.
     ///
     /// # Errors
     /// Why there is no translation.
     pub fn outcome(&self) -> Result<&[Interpreted], &str> {
-        match self.best.result.get() {
+        let mut answers = self.best.slots.iter().rev().filter_map(|slot| slot.result.get());
+        let answer = answers.clone().find(|answer| answer.is_ok()).or_else(|| answers.next());
+        match answer {
             Some(Ok(code)) => Ok(&code.interpreted),
             Some(Err(reason)) => Err(reason),
             None => Err("there was no answer yet"),
@@ -129,12 +142,29 @@ impl TranslationChoice {
     }
 }
 
-/// A variant and its translation, which may be missing or pending.
+/// A translation, which may be missing or pending.
+#[derive(Debug, Default)]
+struct Slot {
+    requested: AtomicBool,
+    result: OnceLock<Result<Arc<HostCode>, String>>,
+}
+
+impl Slot {
+    fn can_be_requested(&self) -> bool {
+        !self.requested.load(Ordering::Relaxed)
+    }
+
+    fn is_pending(&self) -> bool {
+        !self.can_be_requested() && self.result.get().is_none()
+    }
+}
+
+/// A variant and its translations.
 #[derive(Debug)]
 struct Entry {
     variant: Variant,
-    requested: AtomicBool,
-    result: OnceLock<Result<Arc<HostCode>, String>>,
+    /// One for each of [`TIERS`].
+    slots: [Slot; TIERS.len()],
     lock: Mutex<()>,
     /// Notified when there is a result.
     answered: Condvar,
@@ -142,12 +172,20 @@ struct Entry {
 
 impl Entry {
     fn new(variant: Variant) -> Arc<Entry> {
-        let (requested, result) = (AtomicBool::new(false), OnceLock::new());
-        Arc::new(Entry { variant, requested, result, lock: Mutex::default(), answered: Condvar::new() })
+        Arc::new(Entry {
+            variant,
+            slots: Default::default(),
+            lock: Mutex::default(),
+            answered: Condvar::new(),
+        })
     }
 
-    fn request(self: &Arc<Entry>, source: &dyn TranslationSource, device: &str, code: &[u8]) {
-        if self.requested.swap(true, Ordering::Relaxed) {
+    fn code(&self, tier: Tier) -> Option<&Arc<HostCode>> {
+        self.slots[tier as usize].result.get()?.as_ref().ok()
+    }
+
+    fn request(self: &Arc<Entry>, tier: Tier, source: &dyn TranslationSource, device: &str, code: &[u8]) {
+        if self.slots[tier as usize].requested.swap(true, Ordering::Relaxed) {
             return;
         }
         let request = Request {
@@ -155,17 +193,19 @@ impl Entry {
             device: device.to_owned(),
             code: code.to_owned(),
             variant: self.variant.clone(),
+            tier,
         };
-        let promise = Promise(Arc::clone(self));
+        let promise = Promise(Arc::clone(self), tier);
         source.request(request, Box::new(move |answer| promise.resolve(answer)));
     }
 
-    fn set(&self, result: Result<HostCode, String>) {
+    fn set(&self, tier: Tier, result: Result<HostCode, String>) {
         match &result {
             Ok(code) => {
                 tracing::debug!(
-                    "a SIMD{} kernel was translated: {} windows, {} instructions interpreted",
+                    "a SIMD{} kernel was translated ({:?}): {} windows, {} instructions interpreted",
                     self.variant.simd_width,
+                    code.tier,
                     code.windows,
                     code.interpreted.len()
                 );
@@ -174,31 +214,40 @@ impl Entry {
                 }
             }
             Err(reason) => {
-                tracing::info!("a SIMD{} kernel stays interpreted: {reason}", self.variant.simd_width);
+                tracing::info!(
+                    "a SIMD{} kernel is not translated ({tier:?}): {reason}",
+                    self.variant.simd_width
+                );
             }
         }
-        // There is one promise, which sets the result once.
-        let _ = self.result.set(result.map(Arc::new));
+        // A better tier than was requested answers for both.
+        let last = result.as_ref().map_or(tier, |code| code.tier.max(tier));
+        let result = result.map(Arc::new);
+        for slot in self.slots[tier as usize..=last as usize].iter().rev() {
+            slot.requested.store(true, Ordering::Relaxed);
+            // There is one promise for each, which sets the result once.
+            let _ = slot.result.set(result.clone());
+        }
         drop(self.lock.lock());
         self.answered.notify_all();
     }
 }
 
-/// Sets the result of an entry, at the latest when it is dropped.
-struct Promise(Arc<Entry>);
+/// Sets the result of a tier of an entry, at the latest when it is dropped.
+struct Promise(Arc<Entry>, Tier);
 
 impl Promise {
     fn resolve(self, answer: Answer) {
         let loaded =
             answer.and_then(|translation| HostCode::load(&translation).map_err(|error| error.to_string()));
-        self.0.set(loaded);
+        self.0.set(self.1, loaded);
     }
 }
 
 impl Drop for Promise {
     fn drop(&mut self) {
-        if self.0.result.get().is_none() {
-            self.0.set(Err("the translator gave no answer".to_owned()));
+        if self.0.slots[self.1 as usize].result.get().is_none() {
+            self.0.set(self.1, Err("the translator gave no answer".to_owned()));
         }
     }
 }
@@ -270,10 +319,10 @@ impl Translations {
         choice.best.variant.spins || !self.spins.load(Ordering::Relaxed)
     }
 
-    /// Adds to the time for which the kernel has been interpreted, and returns the sum.
-    pub fn add_interpreted(&self, time: Duration) -> Duration {
+    /// Adds to the time for which the kernel has been executed without code of a tier, and returns the sum.
+    pub fn add_time_without(&self, tier: Tier, time: Duration) -> Duration {
         let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        let before = self.interpreted.fetch_add(nanoseconds, Ordering::Relaxed);
+        let before = self.without[tier as usize].fetch_add(nanoseconds, Ordering::Relaxed);
         Duration::from_nanos(before.saturating_add(nanoseconds))
     }
 }

@@ -118,13 +118,13 @@ pub fn lower(plan: &Plan<'_>, lifted: Lifted) -> Written {
     };
     lowering.threads();
     let translation = Translation {
-        object: Vec::new(),
         windows: lowering.windows.count(),
         saved: lowering.saved() as u32,
         yields: stops,
         interpreted: lifted.interpreted,
         counters: lifted.counters,
         counted: lifted.counted,
+        ..Translation::default()
     };
     let ir = lowering.module.finish(METADATA);
     Written { ir, translation, middle: lifted.function }

@@ -8,7 +8,7 @@ use gencl_eu::abi::Frame;
 use super::memory::Site;
 use super::windows::{FOUND, KNOWN, Reach};
 use super::{FILE, Lowering};
-use crate::ir::{I32, I64, POINTER, Ty, Value as LlvmValue};
+use crate::ir::{BIT, I32, I64, POINTER, Ty, Value as LlvmValue};
 use crate::message::Message;
 use crate::middle::function::{Constant, Instruction};
 use crate::middle::op::{Access, Addressing};
@@ -70,14 +70,14 @@ impl Lowering<'_> {
         }
     }
 
-    /// All arguments and results have 64 bits: LLVM 19 takes the rest of a register of which 32 bits are an argument for one that
-    /// is kept, and does not keep it.
+    /// All arguments have 64 bits: LLVM 19 takes the rest of a register of which 32 bits are an argument for one that is kept, and does not keep it. The
+    /// result has one, as wider ones are lost in baseline code (`faults`).
     fn call_rarely(&mut self, name: &str, arguments: &[LlvmValue]) -> LlvmValue {
         let wide: Vec<LlvmValue> = arguments
             .iter()
             .map(|value| if value.ty == POINTER { value.clone() } else { self.f.resize(value, 64, false) })
             .collect();
-        self.call_with(&format!("@{name}"), I64, &wide, "#3")
+        self.call_with(&format!("@{name}"), BIT, &wide, "#3")
     }
 
     /// A row that is not all inside, or whose stride does not hold: the enabled lanes may be, or the simulator performs the message.
@@ -167,7 +167,7 @@ impl Lowering<'_> {
         write(self);
         let (attributes, _) = self.plan.host.keeping_registers();
         let arguments: String = arguments.iter().map(|value| format!(", {}", value.typed())).collect();
-        let header = format!("define internal i64 @{name}(ptr %frame{arguments}) #1 {attributes}");
+        let header = format!("define internal i1 @{name}(ptr %frame{arguments}) #1 {attributes}");
         self.module.add(std::mem::take(&mut self.f), &header, entry);
         self.hoisted.clear();
     }
@@ -185,7 +185,7 @@ impl Lowering<'_> {
             let send = lowering.constant(POINTER, super::calls::SEND);
             let message = own.map(|value| lowering.f.resize(&value, 32, false));
             let failed = lowering.call_with(send.name(), I32, &message, "#2");
-            let failed = lowering.f.resize(&failed, 64, false);
+            let failed = lowering.f.resize(&failed, 1, false);
             lowering.f.ret(&failed);
         });
     }
@@ -251,7 +251,7 @@ impl Lowering<'_> {
                 let value = lowering.f.resize(value, row.slot, false);
                 lowering.f.store(&value, at, FILE);
             }
-            lowering.f.ret(&LlvmValue::int(I64, 0));
+            lowering.f.ret(&LlvmValue::int(BIT, 0));
             lowering.f.begin(outside);
             if stride.is_some() {
                 lowering.f.store(&addresses, &place, FILE);

@@ -13,6 +13,7 @@ pub mod strides;
 mod sums;
 
 use crate::middle::function::Function;
+use gencl_eu::abi::Tier;
 
 /// A pass.
 pub type Pass = fn(&Function) -> Function;
@@ -46,8 +47,16 @@ const ORDER: [&str; 14] = [
     "dead",
 ];
 
-/// Runs all passes.
-pub fn all(function: &Function) -> Function {
-    let passes = ORDER.iter().flat_map(|name| PASSES.iter().find(|(own, _)| own == name));
+/// Of baseline code: nothing is there twice, which is what takes LLVM's time.
+const BASELINE: [&str; 8] =
+    ["simplify", "dead", "coalesce", "simplify", "dead", "addresses", "simplify", "dead"];
+
+/// Runs all passes of a tier.
+pub fn all(function: &Function, tier: Tier) -> Function {
+    let order = match tier {
+        Tier::Baseline => &BASELINE[..],
+        Tier::Optimised => &ORDER,
+    };
+    let passes = order.iter().flat_map(|name| PASSES.iter().find(|(own, _)| own == name));
     passes.fold(function.clone(), |function, (_, pass)| pass(&function))
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use gencl_eu::abi::{Done, TranslationSource};
-use gencl_eu::abi::{Interpreted, Request};
+use gencl_eu::abi::{Interpreted, Request, Tier};
 use gencl_eu::device::Device;
 use gencl_eu::dispatch::{Bases, Launch, Rounding, Scratch, Used};
 use gencl_eu::fault::Fault;
@@ -21,7 +21,7 @@ use gencl_simulator::statistics::Collector;
 use gencl_simulator::statistics::report::Instruction as Counted;
 use gencl_simulator::translated::source::{EngineChoice, Source as Translations};
 use gencl_simulator::{Executor, Settings};
-use gencl_translator::host::{Effort, Host};
+use gencl_translator::host::Host;
 use gencl_translator::middle::parse::parse;
 use gencl_translator::middle::verify::verify;
 use gencl_translator::{Choices, to_ir};
@@ -60,8 +60,8 @@ pub const REGISTERS: usize = 4096;
 pub struct Translator {
     /// For what.
     pub host: &'static Host,
-    /// LLVM is to do little.
-    pub little: bool,
+    /// How much is done for it.
+    pub tier: Tier,
     /// In all loops others have their turn after so many rounds.
     pub rounds: Option<u32>,
     /// What the interpreter was left with.
@@ -74,7 +74,7 @@ impl Default for Translator {
     fn default() -> Translator {
         Translator {
             host: hosts()[0],
-            little: false,
+            tier: tier().unwrap_or_default(),
             rounds: None,
             interpreted: Mutex::default(),
             middle: Mutex::default(),
@@ -93,11 +93,19 @@ pub fn hosts() -> Vec<&'static Host> {
     }
 }
 
+/// The tier `GENCL_AGREE_TIER`, `baseline` or `optimised`, if there is to be one only.
+pub fn tier() -> Option<Tier> {
+    std::env::var("GENCL_AGREE_TIER").ok().map(|name| match name.as_str() {
+        "baseline" => Tier::Baseline,
+        "optimised" => Tier::Optimised,
+        _ => panic!("there is no tier {name}"),
+    })
+}
+
 impl TranslationSource for Translator {
     fn request(&self, request: Request, done: Done) {
-        let effort = if self.little { Effort::Little } else { Effort::Full };
-        let mut choices = Choices { host: self.host, effort, ..Choices::default() };
-        let mut request = request;
+        let mut choices = Choices { host: self.host, ..Choices::default() };
+        let mut request = Request { tier: self.tier, ..request };
         if let Some(rounds) = self.rounds {
             choices.rounds = rounds;
             request.variant.spins = true;

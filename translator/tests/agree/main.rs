@@ -439,13 +439,12 @@ fn counts_agree() {
     assert!(compared >= count, "only {compared} kernels");
 }
 
-/// Every operation with every type, modifier, region form and width; `GENCL_AGREE_SINGLES` instructions. `GENCL_AGREE_LITTLE=1`: LLVM does
-/// little for all of them.
+/// Every operation with every type, modifier, region form and width; `GENCL_AGREE_SINGLES` instructions.
 #[test]
 fn single_instructions() {
-    let [count, seed, little] = [("SINGLES", 1200), ("SEED", 1), ("LITTLE", 0)]
+    let [count, seed] = [("SINGLES", 1200), ("SEED", 1)]
         .map(|(name, otherwise)| setting(&format!("GENCL_AGREE_{name}"), otherwise));
-    let tally = singles::compare(count as usize, seed, little != 0);
+    let tally = singles::compare(count as usize, seed);
     println!("{} instructions in {} kernels", tally.samples, tally.kernels);
     for (operation, counts) in &tally.operations {
         let singles::Counts { points, samples, interpreted } = counts;

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use gencl_eu::abi::Tier;
 use gencl_isa::{Extra, Type, print};
 use gencl_testing::Random;
 
-use crate::harness::{BEFORE, CONSTANTS, Case, DATA_SIZE, GENERATION, Outcome, Translator, code, hosts, run};
+use crate::harness::{
+    BEFORE, CONSTANTS, Case, DATA_SIZE, GENERATION, Outcome, Translator, code, hosts, run, tier,
+};
 use crate::points::{Operation, operations, points};
 use crate::sample::{Owned, SLOTS, Sample, constants};
 
@@ -60,9 +63,9 @@ struct Filling {
     slots: u8,
 }
 
-/// Compares so many instructions, of the points from that of a seed on: those of the next seed go on where they end, or nearly. LLVM does
-/// little for all or, without `little`, for most.
-pub fn compare(count: usize, seed: u64, little: bool) -> Tally {
+/// Compares so many instructions, of the points from that of a seed on: those of the next seed go on where they end, or nearly. Most
+/// are executed by baseline code.
+pub fn compare(count: usize, seed: u64) -> Tally {
     let points = points(&operations(GENERATION));
     let mut tally = Tally::default();
     // Of each width of a thread, with and without addresses of registers, with and without accumulators that are host code.
@@ -82,7 +85,7 @@ pub fn compare(count: usize, seed: u64, little: bool) -> Tally {
         let kinds = [sample.is_indirect(), sample.accumulates_natively()].map(usize::from);
         let kind = sample.width.ilog2() as usize - 3 + kinds[0] * 3 + kinds[1] * 6;
         if filling[kind].slots + sample.slots() > SLOTS {
-            flush(&mut filling[kind], &mut random, little, &mut tally);
+            flush(&mut filling[kind], &mut random, &mut tally);
         }
         tally.samples += 1;
         let Filling { placed, slots } = &mut filling[kind];
@@ -90,13 +93,13 @@ pub fn compare(count: usize, seed: u64, little: bool) -> Tally {
         *slots += sample.slots();
     }
     for filled in &mut filling {
-        flush(filled, &mut Random::new(seed), little, &mut tally);
+        flush(filled, &mut Random::new(seed), &mut tally);
     }
     tally
 }
 
 /// Runs a kernel and begins a new one.
-fn flush(filling: &mut Filling, random: &mut Random, little: bool, tally: &mut Tally) {
+fn flush(filling: &mut Filling, random: &mut Random, tally: &mut Tally) {
     let placed = std::mem::take(&mut filling.placed);
     filling.slots = 0;
     if placed.is_empty() {
@@ -105,8 +108,8 @@ fn flush(filling: &mut Filling, random: &mut Random, little: bool, tally: &mut T
     let case = case(random, &placed);
     tally.kernels += 1;
     // What is tested is what is written for LLVM, which takes most of the time.
-    let little = little || !random.one_in(3);
-    let translator = Arc::new(Translator { host: case.host, little, ..Translator::default() });
+    let tier = tier().unwrap_or(if random.one_in(3) { Tier::Optimised } else { Tier::Baseline });
+    let translator = Arc::new(Translator { host: case.host, tier, ..Translator::default() });
     let Some((interpreted, translated)) = both(&case, &placed, &translator, tally) else { return };
     count_interpreted(&placed, &translator, tally);
     if interpreted == translated {

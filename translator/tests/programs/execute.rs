@@ -2,12 +2,12 @@
 
 use std::ptr;
 
-use gencl_eu::abi::{FAULT, Frame, Pattern, Translation, Variant, Window, YIELD};
+use gencl_eu::abi::{FAULT, Frame, Pattern, Tier, Translation, Variant, Window, YIELD};
 use gencl_eu::message::AtomicOperation;
 use gencl_isa::Generation;
 use gencl_simulator::translated::loader::{EntryPoint, HostCode};
 use gencl_testing::Random;
-use gencl_translator::host::{Effort, Host};
+use gencl_translator::host::Host;
 use gencl_translator::lift::Lifted;
 use gencl_translator::lower::lower;
 use gencl_translator::message::{Memory as MessageMemory, Message};
@@ -240,6 +240,7 @@ pub fn executed(
     program: &Program,
     function: &Function,
     host: &'static Host,
+    tier: Tier,
     state: &State,
 ) -> Result<Ended, String> {
     let variant = variant();
@@ -261,7 +262,7 @@ pub fn executed(
         &plan,
         Lifted { function: function.clone(), interpreted: Vec::new(), counters: 0, counted: Vec::new() },
     );
-    let object = host.compile(&written.ir, Effort::Full)?;
+    let object = host.compile(&written.ir, tier)?;
     let translation = Translation { object, ..written.translation };
     let code = HostCode::load(&translation).map_err(|error| error.to_string())?;
     Ok(launched(program, &code, state))

@@ -11,6 +11,7 @@ mod statements;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use execute::{Ended, State, executed, interpreted};
+use gencl_eu::abi::Tier;
 use gencl_testing::Random;
 use gencl_translator::host::Host;
 use gencl_translator::middle::function::Function;
@@ -24,16 +25,16 @@ use shrink::shrunk;
 /// How a function is executed, to be compared with how the interpreter executes it before passes.
 #[derive(Clone, Debug)]
 struct Way {
-    /// The passes that are run before, in any order; `None`: all, as kernels have them.
+    /// The passes that are run before, in any order; `None`: all of the tier, as kernels have them.
     passes: Option<Vec<usize>>,
-    /// The host, or the interpreter.
-    host: Option<&'static Host>,
+    /// The host and the tier of its code, or the interpreter.
+    host: Option<(&'static Host, Tier)>,
 }
 
 impl Way {
     fn applied(&self, function: &Function) -> Function {
         match &self.passes {
-            None => passes::all(function),
+            None => passes::all(function, self.host.map(|(_, tier)| tier).unwrap_or_default()),
             Some(list) => list.iter().fold(function.clone(), |function, number| PASSES[*number].1(&function)),
         }
     }
@@ -45,7 +46,7 @@ impl Way {
         };
         match self.host {
             None => format!("interpreted after the passes {passes}"),
-            Some(host) => format!("code for {host:?} after the passes {passes}"),
+            Some((host, tier)) => format!("{tier:?} code for {host:?} after the passes {passes}"),
         }
     }
 
@@ -64,7 +65,7 @@ impl Way {
             }
             let ended = match self.host {
                 None => interpreted(&own, state, None),
-                Some(host) => match executed(program, &own, host, state) {
+                Some((host, tier)) => match executed(program, &own, host, tier, state) {
                     Ok(ended) => ended,
                     Err(why) => return Some(why),
                 },
@@ -92,9 +93,12 @@ fn ways(random: &mut Random, program: &Program) -> Vec<Way> {
     ways.push(Way { passes: None, host: None });
     let hosts: Vec<_> =
         hosts().into_iter().filter(|host| host.converts_halves || !program.converts_halves).collect();
-    ways.extend(hosts.iter().map(|host| Way { passes: None, host: Some(*host) }));
+    let tiers = [Tier::Baseline, Tier::Optimised];
+    let codes = hosts.iter().flat_map(|host| tiers.map(|tier| (*host, tier)));
+    ways.extend(codes.map(|code| Way { passes: None, host: Some(code) }));
     if !hosts.is_empty() {
-        ways.push(Way { passes: Some(Vec::new()), host: Some(random.pick(&hosts)) });
+        let code = (random.pick(&hosts), random.pick(&tiers));
+        ways.push(Way { passes: Some(Vec::new()), host: Some(code) });
     }
     ways
 }

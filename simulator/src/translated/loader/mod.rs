@@ -19,7 +19,7 @@ use object::{
     Architecture, LittleEndian, Object, ObjectKind, ObjectSection, ObjectSymbol, SectionFlags, elf,
 };
 
-use gencl_eu::abi::{self, Counted, Frame, IMPORTS, Interpreted, Translation};
+use gencl_eu::abi::{self, Counted, Frame, IMPORTS, Interpreted, Tier, Translation};
 use layout::Layout;
 
 /// The parsed object.
@@ -69,6 +69,8 @@ pub enum EntryPoint {
 /// Translated code in executable memory.
 #[derive(Debug)]
 pub struct HostCode {
+    /// See [`Translation::tier`].
+    pub tier: Tier,
     /// Its entry point, valid for the lifetime of this value.
     pub entry: EntryPoint,
     /// See [`Translation::windows`].
@@ -144,8 +146,8 @@ impl HostCode {
         };
         let interpreted = translation.interpreted.clone();
         let counted = translation.counted.clone();
-        let Translation { windows, saved, counters, .. } = *translation;
-        Ok(HostCode { entry, windows, saved, interpreted, counters, counted, _memory: memory })
+        let Translation { tier, windows, saved, counters, .. } = *translation;
+        Ok(HostCode { tier, entry, windows, saved, interpreted, counters, counted, _memory: memory })
     }
 }
 

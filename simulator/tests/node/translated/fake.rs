@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use gencl_eu::abi::{self, Answer, Frame, Interpreted, Request, Translation};
+use gencl_eu::abi::{self, Answer, Frame, Interpreted, Request, Tier, Translation};
 use gencl_eu::abi::{Done, TranslationSource};
 use gencl_simulator::translated::source::{EngineChoice, Source};
 use gencl_simulator::{Settings, Simulator};
@@ -54,9 +54,10 @@ fn jump(name: &str, address: usize) -> Vec<u8> {
     object.write().unwrap()
 }
 
-/// Gives the same answer to every request, on another thread.
+/// Gives the same answer to every request for a tier, on another thread.
 pub struct Translator {
-    answer: Answer,
+    baseline: Answer,
+    optimised: Answer,
     delay: Duration,
     pub asked: AtomicUsize,
     /// Whether the last request had `Variant::spins`.
@@ -65,7 +66,12 @@ pub struct Translator {
 
 impl Translator {
     pub fn new(answer: Answer, delay: Duration) -> Arc<Translator> {
-        Arc::new(Translator { answer, delay, asked: AtomicUsize::new(0), spins: AtomicBool::new(false) })
+        Translator::of_tiers(answer.clone(), answer, delay)
+    }
+
+    pub fn of_tiers(baseline: Answer, optimised: Answer, delay: Duration) -> Arc<Translator> {
+        let (asked, spins) = (AtomicUsize::new(0), AtomicBool::new(false));
+        Arc::new(Translator { baseline, optimised, delay, asked, spins })
     }
 
     /// A simulator that uses it.
@@ -82,7 +88,11 @@ impl TranslationSource for Translator {
         assert_eq!((request.version, request.device.as_str()), (abi::VERSION, "skl"));
         self.spins.store(request.variant.spins, Ordering::Relaxed);
         self.asked.fetch_add(1, Ordering::Relaxed);
-        let (answer, delay) = (self.answer.clone(), self.delay);
+        let answer = match request.tier {
+            Tier::Baseline => self.baseline.clone(),
+            Tier::Optimised => self.optimised.clone(),
+        };
+        let delay = self.delay;
         std::thread::spawn(move || {
             std::thread::sleep(delay);
             done(answer);

@@ -5,7 +5,7 @@ pub mod fake;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use gencl_eu::abi::{FAULT, Frame, YIELD};
+use gencl_eu::abi::{FAULT, Frame, Tier, Translation, YIELD};
 use gencl_i915::RenderNode;
 use gencl_simulator::translated::source::EngineChoice;
 use gencl_simulator::{LaunchStatistics, Settings, Simulator};
@@ -40,7 +40,7 @@ unsafe extern "C" fn reverse(frame: *mut Frame, thread: u32, resume: u32) -> u32
     }
 }
 
-fn translating(code: gencl_eu::abi::Translation) -> Machine {
+fn translating(code: Translation) -> Machine {
     Machine::new(Translator::new(Ok(code), Duration::ZERO).simulator(EngineChoice::Translate))
 }
 
@@ -195,7 +195,7 @@ fn endless_loops_are_stopped() {
 
 #[test]
 fn kernels_without_translation_are_interpreted() {
-    let bad = gencl_eu::abi::Translation { object: vec![1, 2, 3], ..Default::default() };
+    let bad = Translation { object: vec![1, 2, 3], ..Default::default() };
     for answer in [Err("it is too difficult".to_owned()), Ok(bad)] {
         let translator = Translator::new(answer, Duration::ZERO);
         let machine = Machine::new(translator.simulator(EngineChoice::Translate));
@@ -206,8 +206,16 @@ fn kernels_without_translation_are_interpreted() {
             assert_eq!(machine.data.read(0, 4), [0, 1, 2, 3]);
             assert_eq!(last(&machine).sum.translated, 0);
         }
-        assert_eq!(translator.asked.load(Ordering::Relaxed), 1, "refused once and for all");
+        assert_eq!(translator.asked.load(Ordering::Relaxed), 2, "each tier is refused once and for all");
     }
+}
+
+#[test]
+fn a_tier_that_fails_leaves_the_other() {
+    let translator = Translator::of_tiers(Err("it crashed".to_owned()), Ok(group(write_ids)), Duration::ZERO);
+    let machine = Machine::new(translator.simulator(EngineChoice::Translate));
+    machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups: 10, ..Launch::default() }).unwrap();
+    assert_eq!((translator.asked.load(Ordering::Relaxed), last(&machine).sum.translated), (2, 20));
 }
 
 #[test]
@@ -245,6 +253,36 @@ fn a_launch_switches_to_translated_code() {
     machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups: 1, ..Launch::default() }).unwrap();
     assert_eq!(last(&machine).sum.translated, 2);
     assert_eq!(translator.asked.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn a_launch_switches_to_optimised_code() {
+    static BASELINE: AtomicU64 = AtomicU64::new(0);
+    static OPTIMISED: AtomicU64 = AtomicU64::new(0);
+    unsafe extern "C" fn baseline(frame: *mut Frame) -> u32 {
+        BASELINE.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the engine's frame, complete and in nobody else's use meanwhile.
+        unsafe { write_ids(frame) }
+    }
+    unsafe extern "C" fn optimised(frame: *mut Frame) -> u32 {
+        OPTIMISED.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the engine's frame, complete and in nobody else's use meanwhile.
+        unsafe { write_ids(frame) }
+    }
+    let first = Translation { tier: Tier::Baseline, ..group(baseline) };
+    let translator = Translator::of_tiers(Ok(first), Ok(group(optimised)), Duration::from_millis(1));
+    let machine = Machine::new(translator.simulator(EngineChoice::Translate));
+    // Code is there before it is executed; a short launch does not have it optimised.
+    machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups: 10, ..Launch::default() }).unwrap();
+    assert_eq!((translator.asked.load(Ordering::Relaxed), last(&machine).sum.translated), (1, 20));
+    let groups = 65_536;
+    machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups, ..Launch::default() }).unwrap();
+    assert_eq!(machine.error(), None);
+    assert_eq!(machine.data.read(0, 16 * 65_536), (0..16 * groups).collect::<Vec<_>>());
+    let [baseline, optimised] = [&BASELINE, &OPTIMISED].map(|calls| calls.load(Ordering::Relaxed));
+    assert_eq!(baseline + optimised, 10 + u64::from(groups));
+    assert!(baseline > 10 && optimised > 0, "{baseline} {optimised}");
+    assert_eq!(translator.asked.load(Ordering::Relaxed), 2);
 }
 
 #[test]
