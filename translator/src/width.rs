@@ -80,6 +80,11 @@ impl Range {
         self.combine(other, i128::saturating_mul)
     }
 
+    /// Whether all of it is between two numbers.
+    fn within(self, low: i128, high: i128) -> bool {
+        low <= self.low && self.high <= high
+    }
+
     /// Whether all of it has so many bits, unsigned if nothing is negative.
     fn fits(self, bits: u32) -> bool {
         let all = if self.low < 0 { Range::signed(bits) } else { Range::unsigned(bits) };
@@ -117,7 +122,7 @@ pub fn select(op: &Op, floats: bool) -> Option<Native> {
     // The absolute value of low bits is not that of all.
     let absolute = op.src.iter().filter(|src| src.abs).map(|src| src.ty.size() * 8).max().unwrap_or(0);
     let least = bits.max(destination).max(accumulator).max(absolute);
-    let bits = [16, 32, 64].into_iter().find(|bits| *bits >= least && range.fits(*bits)).unwrap_or(128);
+    let bits = [8, 16, 32, 64].into_iter().find(|bits| *bits >= least && range.fits(*bits)).unwrap_or(128);
     // The interpreter's own integers have 128 bits, and a sign.
     Some(Native::Integer { bits, signed: range.low < 0 || bits == 128 })
 }
@@ -168,8 +173,10 @@ fn needs(op: &Op) -> Option<Needs> {
     };
     let bits = match op.opcode {
         O::Shl | O::Shr | O::Asr if shifts_qwords(op) => 64,
-        // LLVM has fewer bits than these by itself.
-        O::Mov | O::Sel | O::Add | O::Mul | O::Avg if op.saturate => 16,
+        O::Shl | O::Shr | O::Asr if Range::source(&op.src[1]).within(0, 15) => 16,
+        // Hosts multiply and shift no bytes.
+        O::Mul | O::Mad | O::Avg => 16,
+        O::Mov | O::Sel | O::Cmp | O::Cmpn | O::Csel | O::Add | O::And | O::Or | O::Xor | O::Not => 8,
         _ => 32,
     };
     Some(Needs { operands, result, bits })
