@@ -123,7 +123,7 @@ impl Participant {
             let took = begin.elapsed();
             self.group_time = took.div_f64(f64::from(clamped(groups).max(1)));
             let left = self.group_time.saturating_mul(clamped(chunk.left()));
-            policy.request_if_worthwhile(&job.cached, choice, took, left);
+            policy.request_if_worthwhile(&job.cached, choice, self.tier, took, left);
         }
         result
     }
@@ -153,7 +153,7 @@ impl Participant {
         if let Some((policy, choice)) = job.policy()
             && let Some(begin) = begin
         {
-            policy.request_if_worthwhile(&job.cached, choice, begin.elapsed(), Duration::ZERO);
+            policy.request_if_worthwhile(&job.cached, choice, self.tier, begin.elapsed(), Duration::ZERO);
         }
         Ok(())
     }

@@ -16,10 +16,11 @@ use gencl_eu::memory::AddressSpace;
 /// long. Programs that run shorter never start the translator.
 fn threshold(tier: Tier, code_bytes: usize) -> Duration {
     // Large kernels take longer to be translated, some 30 times the time for each byte, which does not pay for one that is launched a few
-    // times only. Optimised code takes half the time of baseline code, which takes a tenth of the interpreter's or less.
+    // times only. Baseline code takes a tenth of the interpreter's time or less, optimised code half of that: it is requested when it would
+    // have been made in the time, as other kernels' translations wait for it.
     let (least, per_byte) = match tier {
         Tier::Baseline => (Duration::from_millis(1), Duration::from_nanos(200)),
-        Tier::Optimised => (Duration::from_millis(4), Duration::from_nanos(1000)),
+        Tier::Optimised => (Duration::from_millis(20), Duration::from_micros(6)),
     };
     least.max(per_byte * u32::try_from(code_bytes).unwrap_or(u32::MAX))
 }
@@ -108,16 +109,20 @@ impl TranslationPolicy {
         }
     }
 
-    /// Requests the next tier if it is expected to pay. The kernel has been executed without it for another `took`, and the rest of the
-    /// launch would take `left`.
+    /// Requests the next tier if it is expected to pay. The kernel has been executed by code of the tier `by`, or interpreted, for another
+    /// `took`, and the rest of the launch would take `left`.
     pub fn request_if_worthwhile(
         &self,
         cached: &CachedKernel,
         choice: &TranslationChoice,
+        by: Option<Tier>,
         took: Duration,
         left: Duration,
     ) {
-        let Some(tier) = choice.next_tier() else { return };
+        // How long the interpreter has taken says nothing about code that has come meanwhile.
+        let Some(tier) = choice.next_tier().filter(|_| by.is_some() || !choice.is_translated()) else {
+            return;
+        };
         let sum = cached.translations.add_time_without(tier, took);
         let enough = threshold(tier, cached.code.len());
         let worth =
