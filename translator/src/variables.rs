@@ -32,8 +32,6 @@ pub struct Variables {
     pub definitions: Vec<Vec<usize>>,
     /// Which writes keep what disabled channels hold.
     pub merging: Merging,
-    /// Of each block, the variables and their bytes that are live at its beginning.
-    pub live: Vec<Vec<(usize, usize)>>,
 }
 
 /// How often writes are found to be shared before all are taken to be.
@@ -58,10 +56,9 @@ impl Variables {
         let liveness = Liveness::new(plan, flow, &|index, number| shared[index][number]);
         let mut naming = Naming::new(plan, flow, shared, &liveness);
         naming.name_all();
-        let live = naming.live();
-        naming.unite_where_threads_stop(&live);
+        naming.unite_where_threads_stop();
         naming.unite_overwritten();
-        naming.finish(live, liveness.merging.clone())
+        naming.finish(liveness.merging.clone())
     }
 
     /// Marks writes of variables of which some byte belongs to different channels at different places. Were there new ones?
@@ -336,30 +333,22 @@ impl<'a> Naming<'a> {
         numbers.zip(self.live_in(way)[block].ones()).filter(|(number, _)| *number != NOTHING)
     }
 
-    /// The numbers and bytes that are live at the beginning of each block, those of parked channels among them.
-    fn live(&self) -> Vec<Vec<(u32, usize)>> {
-        let of_block = |(number, block): (usize, &Block)| {
-            let parked = block.parked.ones().map(|target| self.flow.targets[target]);
-            let ways = [Way::Channel, Way::Thread, Way::Parked].into_iter();
-            let mut all: Vec<(u32, usize)> = ways
-                .flat_map(|way| self.numbers_at(way, number))
-                .chain(parked.flat_map(|target| self.own_at(target)))
-                .collect();
-            all.sort_unstable();
-            all.dedup();
-            all
-        };
-        self.flow.blocks.iter().enumerate().map(of_block).collect()
+    /// The numbers and bytes that are live at the beginning of a block, those of parked channels among them.
+    fn live_at(&self, block: usize) -> Vec<(u32, usize)> {
+        let parked = self.flow.blocks[block].parked.ones().map(|target| self.flow.targets[target]);
+        let ways = [Way::Channel, Way::Thread, Way::Parked].into_iter();
+        let own = ways.flat_map(|way| self.numbers_at(way, block));
+        own.chain(parked.flat_map(|target| self.own_at(target))).collect()
     }
 
     /// While a thread has stopped there is one place for each byte.
-    fn unite_where_threads_stop(&mut self, live: &[Vec<(u32, usize)>]) {
+    fn unite_where_threads_stop(&mut self) {
         for block in self.flow.resumed() {
             let mut numbers = vec![NOTHING; GRF_BYTES];
-            for (number, byte) in &live[block] {
-                numbers[*byte] = match numbers[*byte] {
-                    NOTHING => *number,
-                    other => self.unite(other, *number),
+            for (number, byte) in self.live_at(block) {
+                numbers[byte] = match numbers[byte] {
+                    NOTHING => number,
+                    other => self.unite(other, number),
                 };
             }
         }
@@ -435,7 +424,7 @@ impl<'a> Naming<'a> {
         }
     }
 
-    fn finish(mut self, live: Vec<Vec<(u32, usize)>>, merging: Merging) -> Variables {
+    fn finish(mut self, merging: Merging) -> Variables {
         let uses_numbers = std::mem::take(&mut self.uses);
         let definition_numbers = std::mem::take(&mut self.definitions);
         let mut table = Table { numbers: vec![usize::MAX; self.parents.len()], all: Vec::new() };
@@ -463,17 +452,7 @@ impl<'a> Naming<'a> {
             let index = table.touch(&mut self, byte as u32, (byte, byte + 1));
             table.all[index].initial.push(byte);
         }
-        let mut of_blocks = Vec::with_capacity(live.len());
-        for numbers in live {
-            let mut pairs: Vec<(usize, usize)> = numbers
-                .into_iter()
-                .map(|(number, byte)| (table.touch(&mut self, number, (byte, byte + 1)), byte))
-                .collect();
-            pairs.sort_unstable();
-            pairs.dedup();
-            of_blocks.push(pairs);
-        }
-        Variables { all: table.all, uses, definitions, merging, live: of_blocks }
+        Variables { all: table.all, uses, definitions, merging }
     }
 }
 
