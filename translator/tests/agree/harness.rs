@@ -300,8 +300,9 @@ pub fn code(case: &Case) -> Option<Vec<u8>> {
     Some(encoded.ok()?.concat())
 }
 
-/// What a kernel without end is stopped after.
-const LIMIT: Duration = Duration::from_secs(10);
+/// What a kernel without end is stopped after: so many times this, so that a process that was stopped meanwhile has not run for long.
+const TICKS: usize = 100;
+const TICK: Duration = Duration::from_millis(100);
 
 /// Does what is stopped when it takes too long.
 fn limited<T>(execute: impl FnOnce(&Arc<Running>) -> T) -> T {
@@ -310,7 +311,7 @@ fn limited<T>(execute: impl FnOnce(&Arc<Running>) -> T) -> T {
         let (ended, end) = mpsc::channel::<()>();
         let watched = &running;
         scope.spawn(move || {
-            if end.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout) {
+            if (0..TICKS).all(|_| end.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout)) {
                 watched.cancel.set();
             }
         });
