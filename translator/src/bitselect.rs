@@ -114,11 +114,11 @@ fn as_floats(ty: VectorType<'_>) -> Option<VectorType<'_>> {
 mod tests {
     use std::collections::HashMap;
 
+    use gencl_eu::abi::Tier;
     use inkwell::context::Context;
     use inkwell::targets::FileType;
 
     use crate::host::{Host, parsed};
-    use gencl_eu::abi::Tier;
 
     /// What is computed, as a bit for each case: of two numbers and of a constant.
     const X: u8 = 0b1111_0000;

@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 use std::sync::{LazyLock, OnceLock};
 
+use gencl_eu::abi::Tier;
 use inkwell::OptimizationLevel;
 use inkwell::attributes::AttributeLoc;
 use inkwell::context::Context;
@@ -16,7 +17,6 @@ use inkwell::targets::{
 };
 
 use crate::{bitselect, components, masks};
-use gencl_eu::abi::Tier;
 
 /// LLVM's passes. Nothing makes vectors: lanes are vectors already. Value numbering does not follow loads: that took 14 % of the time of a kernel with 130
 /// messages, and found nothing that the passes before it had left. Nor are jumps threaded, sums reassociated and stores removed that nobody reads: that took a

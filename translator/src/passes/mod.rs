@@ -12,8 +12,9 @@ mod simplify;
 pub mod strides;
 mod sums;
 
-use crate::middle::function::Function;
 use gencl_eu::abi::Tier;
+
+use crate::middle::function::Function;
 
 /// A pass.
 pub type Pass = fn(&Function) -> Function;
