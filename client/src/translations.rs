@@ -148,9 +148,11 @@ impl<S: Fn() -> Result<Server, Failure>> Translator<S> {
         let cache = Cache::from_environment();
         let load = |bytes: &[u8]| decode(&cache.as_ref()?.load(&key(bytes)?)?.binary).ok();
         // Optimised code is as good a start if there is some.
-        let better = encode(&Request { tier: Tier::Optimised, ..request.clone() })?;
-        let stored = load(&better).filter(Result::is_ok).or_else(|| load(&bytes));
-        if let Some(answer) = stored {
+        let better = match request.tier {
+            Tier::Baseline => load(&encode(&Request { tier: Tier::Optimised, ..request.clone() })?),
+            Tier::Optimised => None,
+        };
+        if let Some(answer) = better.filter(Result::is_ok).or_else(|| load(&bytes)) {
             return answer;
         }
         let answer = self.ask(&bytes, longest(request.tier))?;

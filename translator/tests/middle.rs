@@ -141,12 +141,8 @@ fn output(text: &str) -> String {
     if let Some(dwords) = &test.memory {
         let before = executed(&function, dwords);
         assert_eq!(before, executed(&result, dwords), "{result}");
-        assert_eq!(
-            before,
-            executed(&passes::all(&function, Tier::Optimised), dwords),
-            "{}",
-            passes::all(&function, Tier::Optimised)
-        );
+        let all = passes::all(&function, Tier::Optimised);
+        assert_eq!(before, executed(&all, dwords), "{all}");
         out.push_str(&before);
     }
     out

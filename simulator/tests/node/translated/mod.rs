@@ -28,6 +28,16 @@ unsafe extern "C" fn write_ids(frame: *mut Frame) -> u32 {
     0
 }
 
+/// How often each [`counted`] was called.
+static CALLS: [AtomicU64; 3] = [const { AtomicU64::new(0) }; 3];
+
+/// [`write_ids`], counted for one test.
+unsafe extern "C" fn counted<const NUMBER: usize>(frame: *mut Frame) -> u32 {
+    CALLS[NUMBER].fetch_add(1, Ordering::Relaxed);
+    // SAFETY: the engine's frame, complete and in nobody else's use meanwhile.
+    unsafe { write_ids(frame) }
+}
+
 /// [`REVERSE`] up to its `wait` or from there on.
 unsafe extern "C" fn reverse(frame: *mut Frame, thread: u32, resume: u32) -> u32 {
     // SAFETY: the engine's frame, complete and in nobody else's use meanwhile.
@@ -229,13 +239,7 @@ fn waiting_for_a_translation_is_not_a_hang() {
 
 #[test]
 fn a_launch_switches_to_translated_code() {
-    static CALLS: AtomicU64 = AtomicU64::new(0);
-    unsafe extern "C" fn counted(frame: *mut Frame) -> u32 {
-        CALLS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the engine's frame, complete and in nobody else's use meanwhile.
-        unsafe { write_ids(frame) }
-    }
-    let translator = Translator::new(Ok(group(counted)), Duration::from_millis(5));
+    let translator = Translator::new(Ok(group(counted::<0>)), Duration::from_millis(5));
     let machine = Machine::new(translator.simulator(EngineChoice::Auto));
     // Short programs are not translated.
     machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups: 2, ..Launch::default() }).unwrap();
@@ -246,7 +250,7 @@ fn a_launch_switches_to_translated_code() {
     assert_eq!(machine.data.read(0, 16 * 65_536), (0..16 * groups).collect::<Vec<_>>());
     let sum = last(&machine).sum;
     assert_eq!(sum.threads, 2 * u64::from(groups));
-    assert_eq!(sum.translated, 2 * CALLS.load(Ordering::Relaxed));
+    assert_eq!(sum.translated, 2 * CALLS[0].load(Ordering::Relaxed));
     assert!(sum.translated > 0 && sum.translated < sum.threads, "{sum:?}");
     assert_eq!(translator.asked.load(Ordering::Relaxed), 1);
     // It runs often enough by now: also small launches use it, and there is nothing to ask for.
@@ -257,20 +261,8 @@ fn a_launch_switches_to_translated_code() {
 
 #[test]
 fn a_launch_switches_to_optimised_code() {
-    static BASELINE: AtomicU64 = AtomicU64::new(0);
-    static OPTIMISED: AtomicU64 = AtomicU64::new(0);
-    unsafe extern "C" fn baseline(frame: *mut Frame) -> u32 {
-        BASELINE.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the engine's frame, complete and in nobody else's use meanwhile.
-        unsafe { write_ids(frame) }
-    }
-    unsafe extern "C" fn optimised(frame: *mut Frame) -> u32 {
-        OPTIMISED.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the engine's frame, complete and in nobody else's use meanwhile.
-        unsafe { write_ids(frame) }
-    }
-    let first = Translation { tier: Tier::Baseline, ..group(baseline) };
-    let translator = Translator::of_tiers(Ok(first), Ok(group(optimised)), Duration::from_millis(1));
+    let first = Translation { tier: Tier::Baseline, ..group(counted::<1>) };
+    let translator = Translator::of_tiers(Ok(first), Ok(group(counted::<2>)), Duration::from_millis(1));
     let machine = Machine::new(translator.simulator(EngineChoice::Translate));
     // Code is there before it is executed; a short launch does not have it optimised.
     machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups: 10, ..Launch::default() }).unwrap();
@@ -279,7 +271,7 @@ fn a_launch_switches_to_optimised_code() {
     machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups, ..Launch::default() }).unwrap();
     assert_eq!(machine.error(), None);
     assert_eq!(machine.data.read(0, 16 * 65_536), (0..16 * groups).collect::<Vec<_>>());
-    let [baseline, optimised] = [&BASELINE, &OPTIMISED].map(|calls| calls.load(Ordering::Relaxed));
+    let [baseline, optimised] = [1, 2].map(|n: usize| CALLS[n].load(Ordering::Relaxed));
     assert_eq!(baseline + optimised, 10 + u64::from(groups));
     assert!(baseline > 10 && optimised > 0, "{baseline} {optimised}");
     assert_eq!(translator.asked.load(Ordering::Relaxed), 2);
