@@ -9,6 +9,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use gencl_program::protocol::{BuildResult, FromServer, ToServer, VERSION, read_message, write_message};
@@ -84,6 +85,30 @@ impl Failure {
     }
 }
 
+/// Number of requests that servers are working on.
+static WORKING: AtomicUsize = AtomicUsize::new(0);
+
+/// See [`WORKING`]. After a `fork`, the child's may stay above 0.
+pub(super) fn working() -> usize {
+    WORKING.load(Ordering::Relaxed)
+}
+
+/// Counts a request in [`WORKING`].
+struct Work;
+
+impl Work {
+    fn begin() -> Work {
+        WORKING.fetch_add(1, Ordering::Relaxed);
+        Work
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        WORKING.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// Sends a request to an idle server or a new one. When the server dies, the request is retried once, in a
 /// new server.
 ///
@@ -93,6 +118,7 @@ pub(super) fn ask<T>(
     start: impl Fn() -> Result<Server, Failure>,
     request: impl Fn(&mut Server) -> Result<T, Failure>,
 ) -> Result<(T, Server), Failure> {
+    let _work = Work::begin();
     let mut again = false;
     loop {
         let was_waiting = waiting.is_some();

@@ -75,6 +75,12 @@ impl TranslationSource for Translations {
         Queue::lock().expected = true;
     }
 
+    fn is_idle(&self) -> bool {
+        // Hardware threads may share a core: half of the processors work as fast as all.
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        2 * server::working() < processors
+    }
+
     fn request(&self, request: Request, done: Done) {
         let mut queue = Queue::lock();
         queue.waiting.push_back((request, done));

@@ -253,6 +253,10 @@ pub type Done = Box<dyn FnOnce(Answer) + Send>;
 pub trait TranslationSource: Send + Sync {
     /// A hint that there may be requests later: there is a device whose kernels are translated.
     fn expect(&self) {}
+    /// Whether there is a processor for requests that nobody waits for yet.
+    fn is_idle(&self) -> bool {
+        true
+    }
     /// Requests a translation and returns immediately. `done` is called with the answer later, on any thread,
     /// or dropped, which means that there is no translation.
     fn request(&self, request: Request, done: Done);

@@ -1,5 +1,6 @@
 //! The render node: requests, their arguments and results.
 
+use std::any::Any;
 use std::os::fd::OwnedFd;
 
 use crate::HostMemory;
@@ -161,6 +162,30 @@ pub struct ErrorState {
     pub place: FaultPlace,
 }
 
+/// What the launches of a kernel most likely are, as far as that is known before the first one.
+#[derive(Clone, Copy, Debug)]
+pub struct ExpectedLaunch<'a> {
+    /// Machine code from the kernel's first instruction on.
+    pub code: &'a [u8],
+    /// Lanes of a thread: 8, 16 or 32.
+    pub simd_width: u32,
+    /// Work-items of a work-group, at least 1.
+    pub work_items: u32,
+    /// Bytes of cross-thread constants.
+    pub cross_thread: usize,
+    /// Per-thread constants of all threads, one after the other.
+    pub per_thread: &'a [u8],
+    /// Bytes of shared local memory; which number above 0 does not matter.
+    pub local_memory: u32,
+    /// Whether threads may use the barrier.
+    pub barrier: bool,
+    /// Bytes of scratch memory of a thread, as rounded up for the hardware.
+    pub scratch: u32,
+}
+
+/// Dropping it withdraws the hint.
+pub type LaunchHint = Box<dyn Any + Send + Sync>;
+
 /// An i915 device file, real or simulated.
 ///
 /// All methods may be called from any thread.
@@ -209,4 +234,8 @@ pub trait RenderNode: Send + Sync {
     fn exec_buffer(&self, exec: &mut ExecBuffer<'_>) -> Result<()>;
     /// The last hang or fault of a context. `None` when there was none.
     fn error_state(&self, context: ContextId) -> Option<ErrorState>;
+    /// A hint that a kernel will be launched. Only for a simulated GPU, which makes host code of it meanwhile.
+    fn expect_launch(&self, _launch: &ExpectedLaunch<'_>) -> Option<LaunchHint> {
+        None
+    }
 }

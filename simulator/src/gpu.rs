@@ -11,6 +11,7 @@ use gencl_eu::device::Device;
 use gencl_eu::dispatch::{GroupStatistics, Launch};
 use gencl_eu::fault::Fault;
 use gencl_eu::memory::AddressSpace;
+use gencl_i915::{ExpectedLaunch, LaunchHint};
 
 /// What executes kernel launches: an engine of the simulator.
 pub trait Executor: Send + Sync {
@@ -21,6 +22,11 @@ pub trait Executor: Send + Sync {
         memory: &Arc<AddressSpace>,
         running: &Arc<Running>,
     ) -> Result<Box<dyn Prepared + 'e>, Fault>;
+
+    /// See [`gencl_i915::RenderNode::expect_launch`].
+    fn expect(&self, _launch: &ExpectedLaunch<'_>) -> Option<LaunchHint> {
+        None
+    }
 }
 
 /// A launch that is ready to be executed, repeatedly while it is valid.

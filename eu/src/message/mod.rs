@@ -32,7 +32,7 @@ pub use image::{
     ImageUse, Parameter, SurfaceFormat, channel_bits, registers,
 };
 pub use image::{MediaBlock, Sample, Typed, TypedAtomic};
-pub use port::{Space, are_flat};
+pub use port::{Space, are_flat, can_be_flat};
 pub use scattered::{Element, Scattered, Untyped};
 
 /// The operation of a message, decoded from its descriptor.

@@ -70,16 +70,23 @@ fn buffer(state: &SurfaceState, generation: Generation, index: u8) -> Result<Mem
     }
 }
 
+/// Largest address space in which offsets of buffer surfaces reach everything, in bytes.
+const WHOLE: u64 = 1 << 31;
+
 /// Whether all these surfaces of a launch are the whole address space of at most 31 bits, so that offsets in
 /// them are addresses.
 pub fn are_flat(surfaces: &[u8], device: &Device, launch: &Launch, memory: &AddressSpace) -> bool {
-    const WHOLE: u64 = 1 << 31;
     let is_flat = |index: &u8| {
         let state = read_surface_state(launch, device.generation, memory, &mut Cursor::default(), *index);
         let region = state.and_then(|state| buffer(&state, device.generation, *index));
         matches!(region, Ok(MemoryRegion::Memory { base: 0, size }) if size >= WHOLE)
     };
-    1 << device.address_bits <= WHOLE && !surfaces.is_empty() && surfaces.iter().all(is_flat)
+    can_be_flat(surfaces, device) && surfaces.iter().all(is_flat)
+}
+
+/// Whether [`are_flat`] holds if each of the surfaces is the whole address space.
+pub fn can_be_flat(surfaces: &[u8], device: &Device) -> bool {
+    1 << device.address_bits <= WHOLE && !surfaces.is_empty()
 }
 
 /// Whether an access of `bytes` at an offset is within a surface that ends at `end`.

@@ -5,6 +5,7 @@ mod built;
 
 use std::sync::{Arc, Weak};
 
+use gencl_i915::LaunchHint;
 use gencl_program::{Access, Argument, ArgumentKind, SurfaceView};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
@@ -69,6 +70,8 @@ pub struct Kernel {
     /// By index; `None` for those that are not set.
     arguments: Mutex<Vec<Option<ArgumentValue>>>,
     indirect: Mutex<IndirectAccess>,
+    /// That the devices will have to launch it.
+    expected: Arc<[LaunchHint]>,
 }
 
 impl std::fmt::Debug for Kernel {
@@ -82,6 +85,11 @@ impl Kernel {
     /// `INVALID_KERNEL_NAME` when it has no kernel of this name; the reason lists those it has.
     /// `INVALID_KERNEL_DEFINITION` when its arguments differ from device to device.
     pub fn new(program: &Arc<Program>, name: &str) -> Result<Arc<Self>> {
+        Self::create(program, name, true)
+    }
+
+    /// As [`Kernel::new`]. Devices prepare for its launches if these are `expected`.
+    fn create(program: &Arc<Program>, name: &str, expected: bool) -> Result<Arc<Self>> {
         let builds: SmallVec<[_; 1]> = program
             .executables()?
             .into_iter()
@@ -100,14 +108,21 @@ impl Kernel {
             return Err(Error::new(Code::InvalidKernelDefinition, reason));
         }
         let arguments = Mutex::new(vec![None; arguments.len()]);
+        let expected = builds.iter().filter(|_| expected).filter_map(crate::launch::expect).collect();
         program.attach();
-        Ok(Arc::new(Self { program: program.clone(), builds, arguments, indirect: Mutex::default() }))
+        Ok(Arc::new(Self {
+            program: program.clone(),
+            builds,
+            arguments,
+            indirect: Mutex::default(),
+            expected,
+        }))
     }
 
     /// One of each kernel of the program that has the same arguments on all devices.
-    /// `INVALID_PROGRAM_EXECUTABLE` when it is not built for any.
+    /// `INVALID_PROGRAM_EXECUTABLE` when it is not built for any. Devices do not prepare for their launches: there may be hundreds.
     pub fn all(program: &Arc<Program>) -> Result<Vec<Arc<Self>>> {
-        let kernels = program.kernel_names()?.into_iter().map(|name| Self::new(program, &name));
+        let kernels = program.kernel_names()?.into_iter().map(|name| Self::create(program, &name, false));
         let differs = |kernel: &Result<_>| {
             kernel.as_ref().is_err_and(|error: &Error| error.code == Code::InvalidKernelDefinition)
         };
@@ -122,6 +137,7 @@ impl Kernel {
             builds: self.builds.clone(),
             arguments: Mutex::new(self.arguments.lock().clone()),
             indirect: Mutex::new(self.indirect.lock().clone()),
+            expected: self.expected.clone(),
         })
     }
 

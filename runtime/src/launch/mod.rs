@@ -12,6 +12,7 @@ mod constants;
 #[cfg(test)]
 mod described;
 mod dump;
+mod expected;
 mod failure;
 mod field;
 pub(crate) mod gen7;
@@ -33,6 +34,7 @@ use std::sync::Arc;
 pub(crate) use assemble::{Batch, InFlight, MAX_LAUNCHES, Progress, Submitted};
 pub(crate) use commands::CommandSet;
 pub(crate) use constants::{check, max_threads};
+pub(crate) use expected::expect;
 use gencl_program::report;
 pub(crate) use hardware::Hardware;
 pub(crate) use slot::SlotPool;

@@ -1,6 +1,6 @@
 //! A cache of decoded kernels.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use crate::translated::Translations;
 use gencl_eu::device::Device;
@@ -39,9 +39,20 @@ pub struct KernelCache {
     device: &'static Device,
     strict: bool,
     entries: Mutex<Vec<(u64, Arc<CachedKernel>)>>,
+    /// Those that have not been launched yet, as long as their launch is expected.
+    expected: Mutex<Vec<Weak<CachedKernel>>>,
 }
 
 impl CachedKernel {
+    fn new(code: Vec<u8>, kernel: Kernel) -> Arc<CachedKernel> {
+        Arc::new(CachedKernel {
+            code,
+            image_uses: ImageUse::all(kernel.ops()),
+            kernel: Arc::new(kernel),
+            translations: Translations::default(),
+        })
+    }
+
     /// Whether the code at an address is still that of this kernel.
     pub fn is_at(&self, address: u64, memory: &AddressSpace) -> bool {
         let range = memory.range(&mut Cursor::default(), address, self.code.len() as u64);
@@ -52,7 +63,7 @@ impl CachedKernel {
 impl KernelCache {
     /// An empty cache.
     pub fn new(device: &'static Device, strict: bool) -> KernelCache {
-        KernelCache { device, strict, entries: Mutex::default() }
+        KernelCache { device, strict, entries: Mutex::default(), expected: Mutex::default() }
     }
 
     /// The decoded kernel at an address. A cached kernel's code is compared with memory, and decoded again if
@@ -70,19 +81,21 @@ impl KernelCache {
         if let Some(cached) = cached {
             return Ok(cached);
         }
-        let rest = memory.rest_of_buffer(address).min(MAX_CODE);
-        let (code, kernel) = self.decode(address, rest, memory)?;
-        let mut entries = self.entries.lock();
-        // The same code at another address may have been translated already.
-        let cached = match entries.iter().find(|(_, cached)| cached.code == code) {
-            Some((_, cached)) => Arc::clone(cached),
-            None => Arc::new(CachedKernel {
-                code,
-                image_uses: ImageUse::all(kernel.ops()),
-                kernel: Arc::new(kernel),
-                translations: Translations::default(),
-            }),
+        let cached = match self.expected(|cached| cached.is_at(address, memory)) {
+            Some(cached) => cached,
+            None => {
+                let rest = memory.rest_of_buffer(address).min(MAX_CODE);
+                self.known_or_new(self.decode(rest as usize, |offset, bytes| {
+                    Ok(memory.read_for(
+                        &mut Cursor::default(),
+                        address + offset as u64,
+                        bytes,
+                        Access::Fetch,
+                    )?)
+                })?)
+            }
         };
+        let mut entries = self.entries.lock();
         // The kernel that was at this address before has been overwritten.
         entries.retain(|(at, _)| *at != address);
         if entries.len() == CACHED_KERNELS {
@@ -92,22 +105,52 @@ impl KernelCache {
         Ok(cached)
     }
 
-    /// Decodes the kernel at an address, whose code ends within `rest` bytes. Returns its code as well.
-    fn decode(&self, address: u64, rest: u64, memory: &AddressSpace) -> Result<(Vec<u8>, Kernel), Fault> {
+    /// A kernel whose launch is expected, which [`KernelCache::get`] will find in memory as long as the result is
+    /// kept. `bytes` begin with its first instruction.
+    ///
+    /// # Errors
+    /// As [`Kernel::explore`].
+    pub fn expect(&self, bytes: &[u8]) -> Result<Arc<CachedKernel>, Fault> {
+        let decoded = self.decode(bytes.len(), |offset, part| {
+            part.copy_from_slice(&bytes[offset..][..part.len()]);
+            Ok(())
+        })?;
+        let cached = self.known_or_new(decoded);
+        self.expected.lock().push(Arc::downgrade(&cached));
+        Ok(cached)
+    }
+
+    /// The kernel with this code, as the same code at another address may have been translated already.
+    fn known_or_new(&self, (code, kernel): (Vec<u8>, Kernel)) -> Arc<CachedKernel> {
+        let launched = self.entries.lock().iter().find(|(_, cached)| cached.code == code).cloned();
+        let known =
+            launched.map(|(_, cached)| cached).or_else(|| self.expected(|cached| cached.code == code));
+        known.unwrap_or_else(|| CachedKernel::new(code, kernel))
+    }
+
+    /// The kernel whose launch is expected and for which this holds. Forgets those whose launch is not any more.
+    fn expected(&self, is_same: impl Fn(&CachedKernel) -> bool) -> Option<Arc<CachedKernel>> {
+        let mut expected = self.expected.lock();
+        expected.retain(|cached| cached.strong_count() > 0);
+        expected.iter().filter_map(Weak::upgrade).find(|cached| is_same(cached))
+    }
+
+    /// Decodes a kernel whose code ends within `rest` bytes, of which `read` reads those from an offset on. Returns its
+    /// code as well.
+    fn decode(
+        &self,
+        rest: usize,
+        read: impl Fn(usize, &mut [u8]) -> Result<(), Fault>,
+    ) -> Result<(Vec<u8>, Kernel), Fault> {
         // Buffers with kernels are often much larger than the kernel: code is read in chunks, on demand.
         let mut code = Vec::new();
         let mut end = 0;
         let kernel = Kernel::explore(self.device, self.strict, |offset| {
             let offset = offset as usize;
-            let (read, wanted) = (code.len(), (offset + FULL_INSTRUCTION).next_multiple_of(READ_AT_ONCE));
-            if read < wanted {
-                code.resize(wanted.min(rest as usize), 0);
-                memory.read_for(
-                    &mut Cursor::default(),
-                    address + read as u64,
-                    &mut code[read..],
-                    Access::Fetch,
-                )?;
+            let (have, wanted) = (code.len(), (offset + FULL_INSTRUCTION).next_multiple_of(READ_AT_ONCE));
+            if have < wanted {
+                code.resize(wanted.min(rest), 0);
+                read(have, &mut code[have..])?;
             }
             let found = eu::first_instruction(self.device, code.get(offset..).unwrap_or_default());
             end = end.max(offset + FULL_INSTRUCTION);

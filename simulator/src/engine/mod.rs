@@ -1,6 +1,7 @@
 //! The engine that executes launches: it keeps decoded kernels, interprets or translates them, and
 //! distributes work-groups to host threads.
 
+mod expected;
 mod host_state;
 mod kernels;
 mod participant;
@@ -19,8 +20,10 @@ use gencl_eu::device::Device;
 use gencl_eu::dispatch::{GroupStatistics, Launch};
 use gencl_eu::fault::Fault;
 use gencl_eu::memory::AddressSpace;
+use gencl_i915::{ExpectedLaunch, LaunchHint};
 use gencl_sync::Mutex;
 
+use expected::Expectations;
 use host_state::HostStatePool;
 use kernels::KernelCache;
 use participant::{EngineResources, Job, Participant, Sum};
@@ -30,8 +33,10 @@ use translation_policy::TranslationPolicy;
 pub struct Engine {
     device: &'static Device,
     pool: Pool,
-    kernels: KernelCache,
+    kernels: Arc<KernelCache>,
     resources: Arc<EngineResources>,
+    /// `None` when kernels are only interpreted.
+    expectations: Option<Expectations>,
     statistics: Option<Arc<Collector>>,
     /// See [`Settings::fast_statistics`].
     fast_statistics: bool,
@@ -40,13 +45,16 @@ pub struct Engine {
 impl Engine {
     /// An engine for a device.
     pub fn new(device: &'static Device, settings: &Settings) -> Engine {
+        let policy = TranslationPolicy::new(device, settings);
+        let kernels = Arc::new(KernelCache::new(device, settings.strict));
         Engine {
             device,
+            expectations: policy.clone().map(|policy| Expectations::new(Arc::clone(&kernels), policy)),
             pool: Pool::new(settings.workers),
-            kernels: KernelCache::new(device, settings.strict),
+            kernels,
             resources: Arc::new(EngineResources {
                 host_states: HostStatePool::new(device, 2 * settings.workers),
-                policy: TranslationPolicy::new(device, settings),
+                policy,
                 threads: settings.workers,
             }),
             statistics: settings.statistics.clone(),
@@ -97,6 +105,10 @@ impl Executor for Engine {
             sum: Mutex::new(Sum::default()),
         });
         Ok(Box::new(PreparedJob { engine: self, job, counted, only: None }))
+    }
+
+    fn expect(&self, launch: &ExpectedLaunch<'_>) -> Option<LaunchHint> {
+        self.expectations.as_ref().map(|expectations| expectations.add(launch))
     }
 }
 

@@ -132,7 +132,24 @@ impl TranslationPolicy {
         }
     }
 
-    fn request(&self, cached: &CachedKernel, choice: &TranslationChoice, tier: Tier) {
+    /// The translations that an expected launch may use; `None` where its variant depends on images, which are not known yet.
+    pub fn expected(&self, cached: &CachedKernel, launch: &Launch) -> Option<TranslationChoice> {
+        let surfaces = LaunchSurfaces::expected(&cached.kernel, self.device);
+        let known = cached.image_uses.is_empty();
+        known.then(|| cached.translations.choose(launch, &surfaces, self.strict, self.counted)).flatten()
+    }
+
+    /// Waits until the source has been idle for some time.
+    pub fn wait_until_idle(&self, time: Duration) {
+        let mut looks = 0;
+        while looks < 2 {
+            looks = if self.source.0.is_idle() { looks + 1 } else { 0 };
+            std::thread::sleep(time);
+        }
+    }
+
+    /// Requests a tier unless that has been done.
+    pub fn request(&self, cached: &CachedKernel, choice: &TranslationChoice, tier: Tier) {
         choice.request(tier, &*self.source.0, self.device.name, &cached.code);
     }
 }

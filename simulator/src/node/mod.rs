@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use gencl_i915::{
-    ContextId, DriverVersion, Errno, ErrorState, ExecBuffer, GemHandle, HostMemory, RenderNode, ResetStats,
-    Result, uapi,
+    ContextId, DriverVersion, Errno, ErrorState, ExecBuffer, ExpectedLaunch, GemHandle, HostMemory,
+    LaunchHint, RenderNode, ResetStats, Result, uapi,
 };
 use gencl_sync::Mutex;
 
@@ -334,5 +334,9 @@ impl RenderNode for Simulator {
 
     fn error_state(&self, context: ContextId) -> Option<ErrorState> {
         self.context(context).ok()?.error()
+    }
+
+    fn expect_launch(&self, launch: &ExpectedLaunch<'_>) -> Option<LaunchHint> {
+        self.core.gpu.executor.expect(launch)
     }
 }

@@ -7,7 +7,7 @@ use gencl_eu::abi::{Image, ImageFacts};
 use gencl_eu::device::Device;
 use gencl_eu::dispatch::Launch;
 use gencl_eu::memory::AddressSpace;
-use gencl_eu::message::{ImageBinding, ImageNumbers, ImageUse, are_flat};
+use gencl_eu::message::{ImageBinding, ImageNumbers, ImageUse, are_flat, can_be_flat};
 
 /// The surfaces of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,6 +31,11 @@ impl LaunchSurfaces {
             flat: are_flat(kernel.buffer_surfaces(), device, launch, memory),
             images: uses.iter().map(|one| one.binding(device, launch, memory, kernel.is_strict())).collect(),
         }
+    }
+
+    /// Those that launches of a kernel without images most likely have: each is the whole address space.
+    pub fn expected(kernel: &Kernel, device: &Device) -> LaunchSurfaces {
+        LaunchSurfaces { flat: can_be_flat(kernel.buffer_surfaces(), device), images: Vec::new() }
     }
 
     /// The facts of the images.

@@ -319,6 +319,11 @@ impl Translations {
         choice.best.variant.spins || !self.spins.load(Ordering::Relaxed)
     }
 
+    /// Whether a part of a launch has been executed without baseline code.
+    pub fn was_executed(&self) -> bool {
+        self.without[Tier::Baseline as usize].load(Ordering::Relaxed) > 0
+    }
+
     /// Adds to the time for which the kernel has been executed without code of a tier, and returns the sum.
     pub fn add_time_without(&self, tier: Tier, time: Duration) -> Duration {
         let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);

@@ -2,8 +2,7 @@
 //! instruction.
 
 use std::slice;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use gencl_eu::abi::{self, Answer, Frame, Interpreted, Request, Tier, Translation};
@@ -59,9 +58,7 @@ pub struct Translator {
     baseline: Answer,
     optimised: Answer,
     delay: Duration,
-    pub asked: AtomicUsize,
-    /// Whether the last request had `Variant::spins`.
-    pub spins: AtomicBool,
+    requests: Mutex<Vec<Request>>,
 }
 
 impl Translator {
@@ -70,8 +67,17 @@ impl Translator {
     }
 
     pub fn of_tiers(baseline: Answer, optimised: Answer, delay: Duration) -> Arc<Translator> {
-        let (asked, spins) = (AtomicUsize::new(0), AtomicBool::new(false));
-        Arc::new(Translator { baseline, optimised, delay, asked, spins })
+        Arc::new(Translator { baseline, optimised, delay, requests: Mutex::default() })
+    }
+
+    /// Number of requests so far.
+    pub fn asked(&self) -> usize {
+        self.requests.lock().unwrap().len()
+    }
+
+    /// All requests so far.
+    pub fn requests(&self) -> Vec<Request> {
+        self.requests.lock().unwrap().clone()
     }
 
     /// A simulator that uses it.
@@ -86,12 +92,11 @@ impl Translator {
 impl TranslationSource for Translator {
     fn request(&self, request: Request, done: Done) {
         assert_eq!((request.version, request.device.as_str()), (abi::VERSION, "skl"));
-        self.spins.store(request.variant.spins, Ordering::Relaxed);
-        self.asked.fetch_add(1, Ordering::Relaxed);
         let answer = match request.tier {
             Tier::Baseline => self.baseline.clone(),
             Tier::Optimised => self.optimised.clone(),
         };
+        self.requests.lock().unwrap().push(request);
         let delay = self.delay;
         std::thread::spawn(move || {
             std::thread::sleep(delay);

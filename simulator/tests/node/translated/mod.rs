@@ -1,5 +1,6 @@
 //! Launches that translated code executes.
 
+mod expected;
 pub mod fake;
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -216,7 +217,7 @@ fn kernels_without_translation_are_interpreted() {
             assert_eq!(machine.data.read(0, 4), [0, 1, 2, 3]);
             assert_eq!(last(&machine).sum.translated, 0);
         }
-        assert_eq!(translator.asked.load(Ordering::Relaxed), 2, "each tier is refused once and for all");
+        assert_eq!(translator.asked(), 2, "each tier is refused once and for all");
     }
 }
 
@@ -225,7 +226,7 @@ fn a_tier_that_fails_leaves_the_other() {
     let translator = Translator::of_tiers(Err("it crashed".to_owned()), Ok(group(write_ids)), Duration::ZERO);
     let machine = Machine::new(translator.simulator(EngineChoice::Translate));
     machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups: 10, ..Launch::default() }).unwrap();
-    assert_eq!((translator.asked.load(Ordering::Relaxed), last(&machine).sum.translated), (2, 20));
+    assert_eq!((translator.asked(), last(&machine).sum.translated), (2, 20));
 }
 
 #[test]
@@ -243,7 +244,7 @@ fn a_launch_switches_to_translated_code() {
     let machine = Machine::new(translator.simulator(EngineChoice::Auto));
     // Short programs are not translated.
     machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups: 2, ..Launch::default() }).unwrap();
-    assert_eq!((translator.asked.load(Ordering::Relaxed), last(&machine).sum.translated), (0, 0));
+    assert_eq!((translator.asked(), last(&machine).sum.translated), (0, 0));
     let groups = 65_536;
     machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups, ..Launch::default() }).unwrap();
     assert_eq!(machine.error(), None);
@@ -252,11 +253,11 @@ fn a_launch_switches_to_translated_code() {
     assert_eq!(sum.threads, 2 * u64::from(groups));
     assert_eq!(sum.translated, 2 * CALLS[0].load(Ordering::Relaxed));
     assert!(sum.translated > 0 && sum.translated < sum.threads, "{sum:?}");
-    assert_eq!(translator.asked.load(Ordering::Relaxed), 1);
+    assert_eq!(translator.asked(), 1);
     // It runs often enough by now: also small launches use it, and there is nothing to ask for.
     machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups: 1, ..Launch::default() }).unwrap();
     assert_eq!(last(&machine).sum.translated, 2);
-    assert_eq!(translator.asked.load(Ordering::Relaxed), 1);
+    assert_eq!(translator.asked(), 1);
 }
 
 #[test]
@@ -266,7 +267,7 @@ fn a_launch_switches_to_optimised_code() {
     let machine = Machine::new(translator.simulator(EngineChoice::Translate));
     // Code is there before it is executed; a short launch does not have it optimised.
     machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups: 10, ..Launch::default() }).unwrap();
-    assert_eq!((translator.asked.load(Ordering::Relaxed), last(&machine).sum.translated), (1, 20));
+    assert_eq!((translator.asked(), last(&machine).sum.translated), (1, 20));
     let groups = 65_536;
     machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups, ..Launch::default() }).unwrap();
     assert_eq!(machine.error(), None);
@@ -274,7 +275,7 @@ fn a_launch_switches_to_optimised_code() {
     let [baseline, optimised] = [1, 2].map(|n: usize| CALLS[n].load(Ordering::Relaxed));
     assert_eq!(baseline + optimised, 10 + u64::from(groups));
     assert!(baseline > 10 && optimised > 0, "{baseline} {optimised}");
-    assert_eq!(translator.asked.load(Ordering::Relaxed), 2);
+    assert_eq!(translator.asked(), 2);
 }
 
 #[test]
@@ -287,7 +288,7 @@ fn a_launch_ends_before_its_translation_arrives() {
     machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups, ..Launch::default() }).unwrap();
     assert_eq!(machine.error(), None);
     assert_eq!(machine.data.read(0, 16 * 65_536), (0..16 * groups).collect::<Vec<_>>());
-    assert_eq!((translator.asked.load(Ordering::Relaxed), last(&machine).sum.translated), (1, 0));
+    assert_eq!((translator.asked(), last(&machine).sum.translated), (1, 0));
 }
 
 #[test]
@@ -323,7 +324,7 @@ fn kernels_with_spin_loops_get_code_that_yields() {
     let translator = Translator::new(Err("no".to_owned()), Duration::ZERO);
     let machine = Machine::new(translator.simulator(EngineChoice::Auto));
     let begin = Instant::now();
-    while translator.asked.load(Ordering::Relaxed) == 0 {
+    while translator.asked() == 0 {
         assert!(begin.elapsed() < Duration::from_secs(60), "it is never translated");
         machine.data.write(0, &[0]);
         machine.run_kernel(&Launch { kernel: SPIN, threads: 2, ..Launch::default() }).unwrap();
@@ -331,7 +332,7 @@ fn kernels_with_spin_loops_get_code_that_yields() {
         assert_eq!(machine.data.read(0, 1), [1]);
         assert_eq!(last(&machine).sum.translated, 0);
     }
-    assert!(translator.spins.load(Ordering::Relaxed));
+    assert!(translator.requests().last().unwrap().variant.spins);
 }
 
 #[test]
@@ -341,5 +342,5 @@ fn the_interpreter_requests_no_translation() {
     machine
         .run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups: 20_000, ..Launch::default() })
         .unwrap();
-    assert_eq!((translator.asked.load(Ordering::Relaxed), last(&machine).sum.translated), (0, 0));
+    assert_eq!((translator.asked(), last(&machine).sum.translated), (0, 0));
 }
