@@ -55,6 +55,13 @@ impl Site<'_> {
         Ty::int(u32::from(self.access.size) * 8, self.lanes * self.access.components.len() as u32)
     }
 
+    /// Whether lanes that are anywhere are accessed one by one, each with a vector of its components: transposing takes fewer instructions than hosts need for gathers.
+    fn has_vectors(&self) -> bool {
+        let Access { components, size, .. } = self.access;
+        let follow = components.windows(2).all(|pair| pair[0] + u16::from(*size) == pair[1]);
+        self.lanes > 1 && follow && components.len() > 1 && matches!(self.access.span(), 8 | 16)
+    }
+
     pub(super) fn element(&self) -> Ty {
         Ty::int(u32::from(self.access.size) * 8, 1)
     }
@@ -109,6 +116,14 @@ impl Lowering<'_> {
                 self.f.begin(site.ways.outside);
                 let found = self.missed_row(instruction, &site, &first);
                 self.add_lanes(&mut site, found);
+                return self.joined(site.ways);
+            }
+            Addressing::Offsets if access.is_guarded => {
+                let [base, offsets] = [2, 3].map(|n| self.value(operands[n]));
+                let distance = self.distance(&site.reach, &base);
+                let delta = self.offset(&site.reach, &distance);
+                let places = self.behind_scalar(&offsets, &delta);
+                self.anywhere(&mut site, &places);
                 return self.joined(site.ways);
             }
             Addressing::Offsets => {
@@ -244,11 +259,7 @@ impl Lowering<'_> {
         let bytes = site.access.span();
         let steps = LlvmValue::ints(offsets.ty, |lane| u64::from(lane) * step.unwrap_or(0));
         let more = self.f.binary("add", offsets, &steps);
-        let [distances, places] = [&distance, &delta].map(|scalar| {
-            let scalar = self.f.convert("trunc", scalar, I32);
-            let scalar = self.f.splat(&scalar, site.lanes);
-            self.f.binary("add", &more, &scalar)
-        });
+        let [distances, places] = [&distance, &delta].map(|scalar| self.behind_scalar(&more, scalar));
         let inside = match step {
             // A sum below 0 is at least 2^31 here, and so beyond every window.
             None => self.inside(&site.reach, &places, bytes),
@@ -260,6 +271,13 @@ impl Lowering<'_> {
             }
         };
         self.at_offsets(site, &distances, &places, &inside);
+    }
+
+    /// The low 32 bits of offsets from a scalar.
+    fn behind_scalar(&mut self, offsets: &LlvmValue, scalar: &LlvmValue) -> LlvmValue {
+        let scalar = self.f.convert("trunc", scalar, I32);
+        let scalar = self.f.splat(&scalar, offsets.ty.lanes);
+        self.f.binary("add", offsets, &scalar)
     }
 
     /// Lanes with any addresses.
@@ -289,9 +307,9 @@ impl Lowering<'_> {
         let mut offsets = self.f.resize(offsets, 32, false);
         if let Some(mask) = &mask
             && !site.is_write
-            && !self.plan.host.vectors.masked
+            && (!self.plan.host.vectors.masked || site.has_vectors())
         {
-            // Hosts without masks would have a branch for each lane: all lanes read, those that are not enabled at the place of the window's beginning, if there is one.
+            // Without masks there would be a branch for each lane: all lanes read, those that are not enabled at the place of the window's beginning, if there is one.
             let begin = LlvmValue::int(Ty { lanes: 1, ..offsets.ty }, 0);
             let one = self.inside(&site.reach, &begin, access.span());
             let go_on = self.f.label();
@@ -310,6 +328,10 @@ impl Lowering<'_> {
     /// Accesses elements at offsets of 32 bits that are inside, and ends the way.
     pub(super) fn anywhere(&mut self, site: &mut Site<'_>, offsets: &LlvmValue) {
         let host = site.reach.host.clone();
+        if site.mask.is_none() && site.has_vectors() {
+            let found = self.vectors_at(site, &host, offsets);
+            return self.add_lanes(site, found);
+        }
         if !site.is_write {
             let mask = site.mask.clone();
             let found = site
@@ -363,6 +385,40 @@ impl Lowering<'_> {
             _ => self.f.intrinsic_line("masked.scatter", &suffix, &[&all, &places, &align, &mask]),
         }
         self.add_way(&mut site.ways, Vec::new());
+    }
+
+    /// Accesses each enabled lane's components as one vector; returns the components if they are read.
+    fn vectors_at(&mut self, site: &Site<'_>, host: &LlvmValue, offsets: &LlvmValue) -> Vec<LlvmValue> {
+        let count = site.access.components.len() as u32;
+        let ty = Ty { lanes: count, ..site.element() };
+        let how = site.how();
+        let row = site.is_write.then(|| self.interleaved(&site.data));
+        let mut vectors = Vec::new();
+        for lane in 0..site.lanes {
+            let offset = self.f.element(offsets, lane);
+            let offset = self.f.resize(&offset, 64, false);
+            let offset =
+                self.f.binary("add", &offset, &LlvmValue::int(I64, site.access.components[0].into()));
+            let place = self.f.offset(host, &offset);
+            match &row {
+                // In the order of the lanes, so that where they overlap the last one's stay.
+                Some(row) => {
+                    let own: Vec<u32> = (lane * count..(lane + 1) * count).collect();
+                    let own = self.f.shuffle(row, None, &own);
+                    self.f.store(&own, &place, &how);
+                }
+                None => vectors.push(self.f.load(ty, &place, &how)),
+            }
+        }
+        while vectors.len() > 1 {
+            let order: Vec<u32> = (0..2 * vectors[0].ty.lanes).collect();
+            vectors =
+                vectors.chunks(2).map(|pair| self.f.shuffle(&pair[0], Some(&pair[1]), &order)).collect();
+        }
+        let row = vectors.pop();
+        row.map_or_else(Vec::new, |row| {
+            (0..count).map(|number| components::component(&mut self.f, &row, number, count)).collect()
+        })
     }
 
     /// Writes a scalar if a condition holds.

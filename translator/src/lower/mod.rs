@@ -169,7 +169,8 @@ fn is_rare(op: &Op, number: usize) -> bool {
     match op {
         Op::Load(access) | Op::Store(access) => {
             let is_other = access.addressing != Addressing::Varying && access.space != Space::Image;
-            is_other && (number == 1 || access.is_guarded && number == 3)
+            let is_row = matches!(access.addressing, Addressing::Affine(_));
+            is_other && (number == 1 || is_row && access.is_guarded && number == 3)
         }
         Op::LoadBlock(..) | Op::StoreBlock(..) => number == 0,
         _ => false,

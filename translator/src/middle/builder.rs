@@ -216,6 +216,16 @@ impl Builder {
         self.compare(Relation::Eq, a, again)
     }
 
+    /// Whether a mask has all lanes.
+    pub fn in_all_lanes(&mut self, mask: Value) -> Value {
+        if self.ty(mask).lanes == 1 {
+            return mask;
+        }
+        let bits = self.bits(mask);
+        let all = self.int(self.ty(bits), u64::MAX);
+        self.compare(Relation::Eq, bits, all)
+    }
+
     /// An integer as a mask.
     pub fn as_mask(&mut self, bits: Value) -> Value {
         self.pure(Op::Mask, &[bits], Type::mask(self.ty(bits).scalar.bits() as usize))

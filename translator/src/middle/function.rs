@@ -257,6 +257,22 @@ impl Function {
         }
     }
 
+    /// The instruction that computes a value.
+    pub fn instruction_of(&self, value: Value) -> Option<Instruction> {
+        match self.values[value.0 as usize].definition {
+            Definition::Result(instruction, _) => Some(instruction),
+            _ => None,
+        }
+    }
+
+    /// Gives an instruction another result.
+    pub fn add_result(&mut self, instruction: Instruction, ty: Type) -> Value {
+        let number = self.instruction(instruction).results.len() as u8;
+        let value = self.add_value(ty, Definition::Result(instruction, number));
+        self.instructions[instruction.0 as usize].results.push(value);
+        value
+    }
+
     /// A block.
     pub fn block(&self, block: Block) -> &BlockData {
         &self.blocks[block.0 as usize]

@@ -1,7 +1,9 @@
 //! Passes over the middle IR, each from one function to another.
 
 mod addresses;
+mod ahead;
 mod coalesce;
+mod counted;
 pub mod counters;
 mod dead;
 mod guards;
@@ -20,24 +22,26 @@ use crate::middle::function::Function;
 pub type Pass = fn(&Function) -> Function;
 
 /// All passes, by name.
-pub const PASSES: [(&str, Pass); 7] = [
+pub const PASSES: [(&str, Pass); 8] = [
     ("simplify", simplify::simplify),
     ("dead", dead::remove),
     ("coalesce", coalesce::coalesce),
     ("addresses", addresses::find),
+    ("ahead", ahead::read_ahead),
     ("serial", serial::serialise),
     ("guards", guards::version),
     ("predication", predication::predicate),
 ];
 
 /// The names of those that are run, in their order.
-const ORDER: [&str; 14] = [
+const ORDER: [&str; 15] = [
     "simplify",
     "dead",
     "coalesce",
     "simplify",
     "dead",
     "addresses",
+    "ahead",
     "serial",
     "simplify",
     "dead",

@@ -134,7 +134,9 @@ fn pays(function: &Function, own: &Loop, instructions: &[Instruction]) -> bool {
     instructions.iter().any(|instruction| {
         let data = function.instruction(*instruction);
         let Op::Load(access) = &data.op else { return false };
-        let is_varying = access.stride().is_none() && function.ty(data.operands[1]).lanes > 1;
+        // Where all lanes are in the loop, `ahead` has vectors of all of them.
+        let is_masked = function.as_constant(data.operands[0]).is_none();
+        let is_varying = is_masked && access.stride().is_none() && function.ty(data.operands[1]).lanes > 1;
         let size = access.components.len() * usize::from(access.size);
         let step = if is_varying { evolutions.of(data.operands[1]).and_then(|own| own.step) } else { None };
         let step = step.and_then(|step| evolutions.builder.function.as_constant(step));

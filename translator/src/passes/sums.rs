@@ -253,7 +253,7 @@ impl<'a> Evolutions<'a> {
             (Op::Convert(extend @ (Convert::SExt | Convert::ZExt)), _) if ty.scalar == Scalar::Int(64) => {
                 return self.extend(*extend, all[0]);
             }
-            // Nor scalars in all lanes: where lanes step alike, a loop for each of them (`serial`) has not been measured.
+            (Op::Splat, [Some(step)]) => builder.splat(*step, ty.lanes.into()),
             _ => return None,
         };
         Some(Evolution { first, step: Some(step) })

@@ -29,11 +29,37 @@ pub fn ends_loops(i: &Instruction) -> bool {
     [AT, TO, READ].iter().any(|register| i.destination.register == Register::Grf(*register))
 }
 
+/// What such loops are like.
+struct Shape {
+    /// Bytes from a read to the next of a lane.
+    step: u32,
+    rounds: u32,
+    /// Whether some lanes may not read.
+    predicate: Option<Predicate>,
+    /// Numbers of loops are in so many lanes of a register: in one dword, or, as compilers have them, in a whole register.
+    numbers: u8,
+}
+
 /// Such loops.
 pub fn lanes(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instruction> {
+    let shape = Shape {
+        step: random.pick(&[4, 4, 4, 4, 8, 2]),
+        rounds: 1 + random.below(40) as u32,
+        predicate: random.one_in(3).then(|| Predicate { inverse: random.one_in(2), ..NORMAL }),
+        numbers: random.pick(&[1, 8]),
+    };
+    loops(random, width, constants, shape)
+}
+
+/// Long ones, in which all lanes read one dword behind the other.
+pub fn long(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instruction> {
+    let shape = Shape { step: 4, rounds: 50 + random.below(150) as u32, predicate: None, numbers: 8 };
+    loops(random, width, constants, shape)
+}
+
+fn loops(random: &mut Random, width: u8, constants: &mut [u8], shape: Shape) -> Vec<Instruction> {
+    let Shape { step, rounds, predicate, numbers } = shape;
     let apart = random.pick(&[4u32, 36, 64, 128, 256, 1000, 1028, 1024, 0]);
-    let step = random.pick(&[4u32, 4, 4, 4, 8, 2]);
-    let rounds = 1 + random.below(40) as u32;
     // Each time from the beginning, or from where it ended.
     let (times, goes_on) = (1 + random.below(3) as u32, random.one_in(2));
     let read_once = step * rounds;
@@ -57,18 +83,20 @@ pub fn lanes(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instru
         all(Opcode::Add, Place::Row(ADDRESSES, Type::UQ), &[pointer, Place::Row(register, Type::D)])
     };
     let scalar = |register: u8| Place::Scalar(register, 0, Type::D);
-    let to = |register: u8| Destination::new(Register::Grf(register), 0, Type::D);
+    let to = |opcode, register: u8, sources| Instruction {
+        exec_size: numbers,
+        ..alone(opcode, Destination::new(Register::Grf(register), 0, Type::D), sources)
+    };
     let number = |n: u32| Place::Number(u64::from(n), Type::D);
     let mut body = all(Opcode::Mov, LANES, &[Place::Row(IDS, Type::UW)]);
     body.extend(all(Opcode::Mul, ROWS, &[LANES, APART]));
     body.extend(all(Opcode::Mov, SUM, &[number(0)]));
-    body.push(alone(Opcode::Mov, to(READ), [number(0).source(0), Operand::None]));
+    body.push(to(Opcode::Mov, READ, [number(0).source(0), Operand::None]));
     let mut again = body.len();
-    body.push(alone(Opcode::Mov, to(AT), [number(0).source(0), Operand::None]));
+    body.push(to(Opcode::Mov, AT, [number(0).source(0), Operand::None]));
     again += usize::from(goes_on);
-    body.push(alone(Opcode::Add, to(TO), [scalar(AT).source(0), END.source(0)]));
+    body.push(to(Opcode::Add, TO, [scalar(AT).source(0), END.source(0)]));
     let next = body.len();
-    let predicate = random.one_in(3).then(|| Predicate { inverse: random.one_in(2), ..NORMAL });
     body.extend(all(Opcode::Add, OFFSETS, &[ROWS, Place::Scalar(AT, 0, Type::UD)]));
     body.extend(address(OFFSETS));
     let part = width.min(16);
@@ -89,7 +117,7 @@ pub fn lanes(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instru
             |i| i.condition = some,
         ));
     }
-    body.push(alone(Opcode::Add, to(AT), [scalar(AT).source(0), number(step).source(0)]));
+    body.push(to(Opcode::Add, AT, [scalar(AT).source(0), number(step).source(0)]));
     go_back(&mut body, scalar(AT), scalar(TO), next);
     // Something of what is read next time.
     let element = number(4 * random.below(rounds.min(8) as usize) as u32);
@@ -99,7 +127,7 @@ pub fn lanes(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instru
     }
     body.extend(address(OFFSETS));
     body.extend((0..width / part).map(|n| write(part, n, ADDRESSES + n * 4, 24 + n * 2)));
-    body.push(alone(Opcode::Add, to(READ), [scalar(READ).source(0), number(1).source(0)]));
+    body.push(to(Opcode::Add, READ, [scalar(READ).source(0), number(1).source(0)]));
     go_back(&mut body, scalar(READ), TIMES, again);
     body
 }

@@ -326,6 +326,17 @@ fn random_rows_of_lanes() {
 }
 
 #[test]
+fn random_long_rows_of_lanes() {
+    compare(|random| {
+        let width = random.pick(&[8, 16, 32]);
+        let mut case = case(random, width, Vec::new());
+        case.mask = u32::MAX >> (32 - u32::from(width));
+        case.body = lanes::long(random, width, &mut case.constants);
+        in_order(case)
+    });
+}
+
+#[test]
 fn random_branches() {
     compare(|random| {
         let width = random.pick(&[8, 16, 32]);

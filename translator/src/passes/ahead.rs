@@ -1,0 +1,205 @@
+//! Reads ahead: where each lane reads one element after the other of memory of its own, a counted loop is unrolled, and what its iterations read is read at once, as
+//! one vector for each lane. That takes fewer instructions of the host than gathers. The last iterations are the loop as it was.
+
+use rustc_hash::FxHashSet;
+
+use super::counted::{Counted, Exit, I64};
+use super::natural::{Copy, Loop, is_fault, loops};
+use crate::middle::function::{Block, Constant, End, Function, Instruction, Target, Value};
+use crate::middle::op::{Access, Addressing, Binary, Inside, Op, Relation, Space};
+use crate::middle::types::Type;
+use crate::middle::verify::Dominators;
+
+/// Iterations whose elements are read at once.
+const AT_ONCE: usize = 4;
+
+/// The fewest iterations for which that pays: before the loop, each lane's first and last addresses are compared with the window.
+const LEAST: u64 = 64;
+
+/// The most instructions of such a loop.
+const MOST: usize = 100;
+
+/// The same function with such loops.
+pub fn read_ahead(function: &Function) -> Function {
+    let mut result = function.clone();
+    for own in loops(function) {
+        if let Some(exit) = Exit::of(&result, &own)
+            && let candidates = candidates(&result, &own)
+            && !candidates.is_empty()
+        {
+            write(&mut result, &own, &exit, &candidates);
+        }
+    }
+    result
+}
+
+/// The loads of a loop without effects that are executed by all lanes in each iteration, at addresses of their own.
+fn candidates(function: &Function, own: &Loop) -> Vec<Instruction> {
+    let dominators = Dominators::new(function);
+    let all: Vec<(Block, Instruction)> = own
+        .blocks
+        .iter()
+        .flat_map(|block| {
+            function.block(*block).instructions.iter().map(move |instruction| (*block, *instruction))
+        })
+        .collect();
+    let has_effect = |op: &Op| !op.is_pure() && !matches!(op, Op::Load(_) | Op::Cancelled | Op::Inside(_));
+    let ends = own
+        .blocks
+        .iter()
+        .all(|block| matches!(function.block(*block).end, End::Jump(_) | End::Branch { .. }));
+    if all.len() > MOST || !ends || all.iter().any(|(_, n)| has_effect(&function.instruction(*n).op)) {
+        return Vec::new();
+    }
+    // A window may be another one after an access that is not guarded.
+    let windows_of = |chosen: bool, n: Instruction| match &function.instruction(n).op {
+        Op::Load(access) if is_alone(function, n, access) == chosen && !access.is_guarded => access.window,
+        _ => None,
+    };
+    let changed: FxHashSet<_> = all.iter().filter_map(|(_, n)| windows_of(false, *n)).collect();
+    let mut found: Vec<Instruction> = all
+        .iter()
+        .filter(|(block, n)| {
+            dominators.dominates(*block, own.last)
+                && windows_of(true, *n).is_some_and(|window| !changed.contains(&window))
+        })
+        .map(|(_, n)| *n)
+        .collect();
+    found.sort_by_key(|n| n.0);
+    found
+}
+
+/// Whether each lane reads one dword that is anywhere in a window.
+fn is_alone(function: &Function, load: Instruction, access: &Access) -> bool {
+    let mask = function.as_constant(function.instruction(load).operands[0]);
+    access.addressing == Addressing::Offsets
+        && access.space == Space::Global
+        && access.components == [0]
+        && access.size == 4
+        && mask == Some(&Constant::All(1))
+}
+
+fn write(function: &mut Function, own: &Loop, exit: &Exit, candidates: &[Instruction]) {
+    let (entry, given) = own.enter_by(function);
+    let mut counted = Counted::new(std::mem::take(function), own, (entry, given.clone()));
+    let found = condition(&mut counted, exit, candidates);
+    let last = counted.last;
+    *function = counted.evolutions.builder.function;
+    function.block_mut(entry).end = End::Jump(Target { block: own.header, arguments: given.clone() });
+    let Some((condition, chosen)) = found else { return };
+    // So many times the unrolled loop is executed: at least one iteration is left.
+    let [two, one] = [AT_ONCE.ilog2().into(), 1].map(|number| function.constant(I64, Constant::All(number)));
+    let append = |function: &mut Function, block, op, operands: &[Value], ty| {
+        let instruction = function.add_instruction(block, op, operands, &[ty], 0);
+        function.instruction(instruction).results[0]
+    };
+    let rounds = append(function, entry, Op::Binary(Binary::LShr), &[last, two], I64);
+    let copies: Vec<Copy> = (0..AT_ONCE).map(|_| own.copied(function, own.behind, &[])).collect();
+    let head = function.add_block();
+    let latch = function.add_block();
+    let types: Vec<Type> = given.iter().map(|value| function.ty(*value)).collect();
+    let [of_head, of_latch] = [head, latch]
+        .map(|block| -> Vec<Value> { types.iter().map(|ty| function.add_parameter(block, *ty)).collect() });
+    let left = function.add_parameter(head, I64);
+    function.block_mut(entry).end = End::Branch {
+        condition,
+        yes: Target { block: head, arguments: given.iter().copied().chain([rounds]).collect() },
+        no: Target { block: own.header, arguments: given.clone() },
+    };
+    let first = copies[0].blocks[&own.header];
+    function.block_mut(head).end = End::Jump(Target { block: first, arguments: of_head });
+    for (number, copy) in copies.iter().enumerate() {
+        let next = copies.get(number + 1).map_or(latch, |next| next.blocks[&own.header]);
+        go_on(function, own, copy, next);
+    }
+    let left = append(function, latch, Op::Binary(Binary::Sub), &[left, one], I64);
+    let zero = function.constant(I64, Constant::All(0));
+    let more = append(function, latch, Op::ICmp(Relation::Ne), &[left, zero], Type::mask(1));
+    function.block_mut(latch).end = End::Branch {
+        condition: more,
+        yes: Target { block: head, arguments: of_latch.iter().copied().chain([left]).collect() },
+        no: Target { block: own.header, arguments: of_latch },
+    };
+    for load in chosen {
+        read_at_once(function, &copies, load);
+    }
+}
+
+/// The condition under which the loop can be unrolled, and the loads of which an iteration reads what follows in memory.
+fn condition(
+    counted: &mut Counted<'_>,
+    exit: &Exit,
+    candidates: &[Instruction],
+) -> Option<(Value, Vec<Instruction>)> {
+    counted.ends_by(exit)?;
+    let (mut chosen, mut conditions) = (Vec::new(), Vec::new());
+    for load in candidates {
+        let function = &counted.evolutions.builder.function;
+        let data = function.instruction(*load);
+        let Op::Load(access) = &data.op else { continue };
+        let inside = Inside {
+            space: access.space,
+            window: access.window,
+            first: 0,
+            bytes: access.size.into(),
+            alignment: access.alignment,
+        };
+        let Some(addresses) = counted.evolutions.of(data.operands[1]) else { continue };
+        let step = addresses.step.and_then(|step| counted.evolutions.builder.function.as_constant(step));
+        if step != Some(&Constant::All(inside.bytes.into())) {
+            continue;
+        }
+        for end in counted.ends(addresses) {
+            let builder = &mut counted.evolutions.builder;
+            for lane in 0..usize::from(builder.ty(end).lanes) {
+                let address = builder.shuffle(end, None, [lane]);
+                conditions.extend(builder.effect(Op::Inside(inside), &[address], &[Type::mask(1)]));
+            }
+        }
+        chosen.push(*load);
+    }
+    if chosen.is_empty() {
+        return None;
+    }
+    let builder = &mut counted.evolutions.builder;
+    let least = builder.int(I64, LEAST);
+    conditions.push(builder.compare(Relation::Uge, counted.last, least));
+    Some((counted.condition(conditions), chosen))
+}
+
+/// Has a copy of the loop go on with another block, and not leave.
+fn go_on(function: &mut Function, own: &Loop, copy: &Copy, next: Block) {
+    let header = copy.blocks[&own.header];
+    for block in copy.blocks.values() {
+        let end = function.block(*block).end.clone();
+        let is_inside = |target: &Target| {
+            copy.blocks.values().any(|block| *block == target.block) || is_fault(function, target.block)
+        };
+        let mut end = match end {
+            End::Branch { yes, no, .. } if !is_inside(&yes) => End::Jump(no),
+            End::Branch { yes, no, .. } if !is_inside(&no) => End::Jump(yes),
+            end => end,
+        };
+        end.targets_mut().filter(|target| target.block == header).for_each(|target| target.block = next);
+        function.block_mut(*block).end = end;
+    }
+}
+
+/// Has the first copy of a load read for all of them.
+fn read_at_once(function: &mut Function, copies: &[Copy], load: Instruction) {
+    let result = function.instruction(load).results[0];
+    let ty = function.ty(result);
+    let all: Vec<Instruction> =
+        copies.iter().filter_map(|copy| function.instruction_of(copy.value(result))).collect();
+    let own = &mut function.instructions[all[0].0 as usize];
+    if let Op::Load(access) = &mut own.op {
+        access.components = (0..AT_ONCE as u16).map(|number| number * u16::from(access.size)).collect();
+        access.is_guarded = true;
+    }
+    let zero = function.constant(ty, Constant::All(0));
+    for other in &all[1..] {
+        let read = function.add_result(all[0], ty);
+        let other = &mut function.instructions[other.0 as usize];
+        (other.op, other.operands) = (Op::Binary(Binary::Or), vec![read, zero]);
+    }
+}
