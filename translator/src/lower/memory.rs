@@ -5,7 +5,7 @@ use gencl_eu::abi::Window;
 use super::Lowering;
 use super::windows::Reach;
 use crate::components;
-use crate::ir::{BIT, I32, I64, Label, Scalar as LlvmScalar, Ty, Value as LlvmValue};
+use crate::ir::{BIT, I32, I64, Label, Ty, Value as LlvmValue};
 use crate::middle::function::{Constant, Instruction, Value};
 use crate::middle::op::{Access, Addressing, Inside, LOCAL_OFFSET, Space};
 
@@ -56,7 +56,7 @@ impl Site<'_> {
     }
 
     /// Whether lanes that are anywhere are accessed one by one, each with a vector of its components: transposing takes fewer instructions than hosts need for gathers.
-    fn has_vectors(&self) -> bool {
+    pub(super) fn has_vectors(&self) -> bool {
         let Access { components, size, .. } = self.access;
         let follow = components.windows(2).all(|pair| pair[0] + u16::from(*size) == pair[1]);
         self.lanes > 1 && follow && components.len() > 1 && matches!(self.access.span(), 8 | 16)
@@ -147,7 +147,7 @@ impl Lowering<'_> {
     }
 
     /// The end of a way that has found a value for each lane. Where all have one address, one enabled lane's is that of all.
-    fn add_lanes(&mut self, site: &mut Site<'_>, found: Vec<LlvmValue>) {
+    pub(super) fn add_lanes(&mut self, site: &mut Site<'_>, found: Vec<LlvmValue>) {
         let found = match site.is_one {
             true => found.iter().map(|value| self.first_enabled(value, &site.enabled)).collect(),
             false => found,
@@ -323,193 +323,5 @@ impl Lowering<'_> {
             return;
         }
         self.anywhere(site, &offsets);
-    }
-
-    /// Accesses elements at offsets of 32 bits that are inside, and ends the way.
-    pub(super) fn anywhere(&mut self, site: &mut Site<'_>, offsets: &LlvmValue) {
-        let host = site.reach.host.clone();
-        if site.mask.is_none() && site.has_vectors() {
-            let found = self.vectors_at(site, &host, offsets);
-            return self.add_lanes(site, found);
-        }
-        if !site.is_write {
-            let mask = site.mask.clone();
-            let found = site
-                .access
-                .components
-                .iter()
-                .map(|component| {
-                    let ty = Ty { lanes: site.lanes, ..site.element() };
-                    if self.has_dwords(site) {
-                        let inner = LlvmValue::int(offsets.ty, (*component).into());
-                        let offsets = self.f.binary("add", offsets, &inner);
-                        return self.gathered_by_dwords(&host, &offsets, ty, mask.as_ref());
-                    }
-                    let host = self.f.at(&host, (*component).into());
-                    self.gathered(&host, offsets, ty, site.alignment(), mask.as_ref())
-                })
-                .collect();
-            return self.add_lanes(site, found);
-        }
-        // Lane by lane, so that where lanes overlap the last one's stay, as the interpreter has it.
-        let count = site.access.components.len() as u32;
-        let all = self.interleaved(&site.data.clone());
-        let order: Vec<u32> = (0..all.ty.lanes).map(|n| n / count).collect();
-        let offsets = self.f.shuffle(offsets, None, &order);
-        let inner = LlvmValue::ints(offsets.ty, |n| u64::from(site.access.components[(n % count) as usize]));
-        let offsets = self.f.binary("add", &offsets, &inner);
-        let mut places = self.places_at(&host, &offsets);
-        let ones = LlvmValue::int(Ty::int(1, all.ty.lanes), 1);
-        let mask = match site.mask.clone() {
-            None => ones,
-            Some(mask) => {
-                let mask = self.f.mask(&mask);
-                let mask = self.f.shuffle(&mask, None, &order);
-                match self.plan.host.vectors.masked || all.ty.lanes == 1 {
-                    true => mask,
-                    false => {
-                        // Without masks there would be a branch for each lane. Lanes that are not enabled write where nobody reads.
-                        let nowhere = self.f.variable(16);
-                        let nowhere = self.f.opaque(&nowhere);
-                        let nowhere = self.f.splat(&nowhere, places.ty.lanes);
-                        places = self.f.select(&mask, &places, &nowhere);
-                        ones
-                    }
-                }
-            }
-        };
-        let suffix = format!(".{}.{}", all.ty.mangled(), places.ty.mangled());
-        let align = LlvmValue::int(I32, site.alignment().into());
-        match all.ty.lanes {
-            1 => self.store_if(&all, &places, &mask, &site.how()),
-            _ => self.f.intrinsic_line("masked.scatter", &suffix, &[&all, &places, &align, &mask]),
-        }
-        self.add_way(&mut site.ways, Vec::new());
-    }
-
-    /// Accesses each enabled lane's components as one vector; returns the components if they are read.
-    fn vectors_at(&mut self, site: &Site<'_>, host: &LlvmValue, offsets: &LlvmValue) -> Vec<LlvmValue> {
-        let count = site.access.components.len() as u32;
-        let ty = Ty { lanes: count, ..site.element() };
-        let how = site.how();
-        let row = site.is_write.then(|| self.interleaved(&site.data));
-        let mut vectors = Vec::new();
-        for lane in 0..site.lanes {
-            let offset = self.f.element(offsets, lane);
-            let offset = self.f.resize(&offset, 64, false);
-            let offset =
-                self.f.binary("add", &offset, &LlvmValue::int(I64, site.access.components[0].into()));
-            let place = self.f.offset(host, &offset);
-            match &row {
-                // In the order of the lanes, so that where they overlap the last one's stay.
-                Some(row) => {
-                    let own: Vec<u32> = (lane * count..(lane + 1) * count).collect();
-                    let own = self.f.shuffle(row, None, &own);
-                    self.f.store(&own, &place, &how);
-                }
-                None => vectors.push(self.f.load(ty, &place, &how)),
-            }
-        }
-        while vectors.len() > 1 {
-            let order: Vec<u32> = (0..2 * vectors[0].ty.lanes).collect();
-            vectors =
-                vectors.chunks(2).map(|pair| self.f.shuffle(&pair[0], Some(&pair[1]), &order)).collect();
-        }
-        let row = vectors.pop();
-        row.map_or_else(Vec::new, |row| {
-            (0..count).map(|number| components::component(&mut self.f, &row, number, count)).collect()
-        })
-    }
-
-    /// Writes a scalar if a condition holds.
-    fn store_if(&mut self, value: &LlvmValue, at: &LlvmValue, condition: &LlvmValue, how: &str) {
-        let [here, on] = [(); 2].map(|()| self.f.label());
-        self.f.branch(condition, here, on);
-        self.f.begin(here);
-        self.f.store(value, at, how);
-        self.f.jump(on);
-        self.f.begin(on);
-    }
-
-    /// Whether elements are gathered faster as parts of dwords, which hosts have instructions for.
-    fn has_dwords(&self, site: &Site<'_>) -> bool {
-        let is_narrow = site.access.size == 1 || site.access.size == 2 && site.alignment() == 2;
-        is_narrow && self.plan.host.vectors.masked && site.lanes > 1
-    }
-
-    /// Elements of bytes or words, of the dwords around them. Windows begin at a dword, and have whole ones.
-    fn gathered_by_dwords(
-        &mut self,
-        host: &LlvmValue,
-        offsets: &LlvmValue,
-        ty: Ty,
-        mask: Option<&LlvmValue>,
-    ) -> LlvmValue {
-        let around = self.f.binary("and", offsets, &LlvmValue::int(offsets.ty, !3));
-        let dwords = self.gathered(host, &around, Ty::int(32, ty.lanes), 4, mask);
-        let rest = self.f.binary("and", offsets, &LlvmValue::int(offsets.ty, 3));
-        let bits = self.f.binary("shl", &rest, &LlvmValue::int(offsets.ty, 3));
-        let shifted = self.f.binary("lshr", &dwords, &bits);
-        self.f.convert("trunc", &shifted, ty)
-    }
-
-    /// Elements at offsets from a place; of a mask only those of its lanes.
-    pub(super) fn gathered(
-        &mut self,
-        host: &LlvmValue,
-        offsets: &LlvmValue,
-        ty: Ty,
-        alignment: u8,
-        mask: Option<&LlvmValue>,
-    ) -> LlvmValue {
-        if ty.lanes == 1 {
-            let how = format!("align {alignment}");
-            let wide = self.f.resize(offsets, 64, false);
-            let at = self.f.offset(host, &wide);
-            let Some(mask) = mask else { return self.f.load(ty, &at, &how) };
-            let [here, on] = [(); 2].map(|()| self.f.label());
-            let before = self.f.current();
-            self.f.branch(mask, here, on);
-            self.f.begin(here);
-            let found = self.f.load(ty, &at, &how);
-            self.f.jump(on);
-            self.f.begin(on);
-            return self.f.phi(&[(found, here), (LlvmValue::int(ty, 0), before)]);
-        }
-        if !self.plan.host.vectors.masked {
-            return self.each_lane_loaded(host, offsets, ty, &format!("align {alignment}"));
-        }
-        let places = self.places_at(host, offsets);
-        let suffix = format!(".{}.{}", ty.mangled(), places.ty.mangled());
-        let (align, none) = (LlvmValue::int(I32, alignment.into()), LlvmValue::int(ty, 0));
-        let mask = match mask {
-            Some(mask) => self.f.mask(mask),
-            None => LlvmValue::int(Ty::int(1, ty.lanes), 1),
-        };
-        self.f.intrinsic("masked.gather", &suffix, ty, &[&places, &align, &mask, &none])
-    }
-
-    /// Elements at offsets from a place, one by one.
-    pub fn each_lane_loaded(
-        &mut self,
-        host: &LlvmValue,
-        offsets: &LlvmValue,
-        ty: Ty,
-        how: &str,
-    ) -> LlvmValue {
-        let mut all = LlvmValue::poison(ty);
-        for lane in 0..ty.lanes {
-            let offset = self.f.element(offsets, lane);
-            let offset = self.f.resize(&offset, 64, false);
-            let place = self.f.offset(host, &offset);
-            let own = self.f.load(Ty { lanes: 1, ..ty }, &place, how);
-            all = if ty.lanes == 1 { own } else { self.f.insert(&all, &own, lane) };
-        }
-        all
-    }
-
-    fn places_at(&mut self, host: &LlvmValue, offsets: &LlvmValue) -> LlvmValue {
-        let pointers = Ty { scalar: LlvmScalar::Pointer, lanes: offsets.ty.lanes };
-        self.f.value(pointers, &format!("getelementptr i8, {}, {}", host.typed(), offsets.typed()))
     }
 }

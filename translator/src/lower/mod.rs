@@ -2,6 +2,7 @@
 //!
 //! One function executes the threads of a work-group, or where threads stop, one until it does; what they rarely do is in functions of its own.
 
+mod anywhere;
 mod arrays;
 mod atomic;
 mod calls;
