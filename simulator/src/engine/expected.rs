@@ -79,6 +79,9 @@ impl Shared {
                 };
                 next
             };
+            if expected.strong_count() == 0 {
+                continue;
+            }
             self.policy.wait_until_idle(DELAY);
             if let Some(expected) = expected.upgrade() {
                 self.request(&expected);

@@ -85,14 +85,15 @@ impl KernelCache {
             Some(cached) => cached,
             None => {
                 let rest = memory.rest_of_buffer(address).min(MAX_CODE);
-                self.known_or_new(self.decode(rest as usize, |offset, bytes| {
+                let (code, kernel) = self.decode(rest as usize, |offset, bytes| {
                     Ok(memory.read_for(
                         &mut Cursor::default(),
                         address + offset as u64,
                         bytes,
                         Access::Fetch,
                     )?)
-                })?)
+                })?;
+                self.with_code(&code).unwrap_or_else(|| CachedKernel::new(code, kernel))
             }
         };
         let mut entries = self.entries.lock();
@@ -111,21 +112,21 @@ impl KernelCache {
     /// # Errors
     /// As [`Kernel::explore`].
     pub fn expect(&self, bytes: &[u8]) -> Result<Arc<CachedKernel>, Fault> {
-        let decoded = self.decode(bytes.len(), |offset, part| {
+        let (code, kernel) = self.decode(bytes.len(), |offset, part| {
             part.copy_from_slice(&bytes[offset..][..part.len()]);
             Ok(())
         })?;
-        let cached = self.known_or_new(decoded);
-        self.expected.lock().push(Arc::downgrade(&cached));
-        Ok(cached)
+        Ok(self.with_code(&code).unwrap_or_else(|| {
+            let cached = CachedKernel::new(code, kernel);
+            self.expected.lock().push(Arc::downgrade(&cached));
+            cached
+        }))
     }
 
-    /// The kernel with this code, as the same code at another address may have been translated already.
-    fn known_or_new(&self, (code, kernel): (Vec<u8>, Kernel)) -> Arc<CachedKernel> {
+    /// The kernel with this code: the same code at another address may have been translated already.
+    fn with_code(&self, code: &[u8]) -> Option<Arc<CachedKernel>> {
         let launched = self.entries.lock().iter().find(|(_, cached)| cached.code == code).cloned();
-        let known =
-            launched.map(|(_, cached)| cached).or_else(|| self.expected(|cached| cached.code == code));
-        known.unwrap_or_else(|| CachedKernel::new(code, kernel))
+        launched.map(|(_, cached)| cached).or_else(|| self.expected(|cached| cached.code == code))
     }
 
     /// The kernel whose launch is expected and for which this holds. Forgets those whose launch is not any more.

@@ -3,7 +3,7 @@
 use super::Lowering;
 use super::memory::Site;
 use crate::components;
-use crate::ir::{I32, I64, Scalar as LlvmScalar, Ty, Value as LlvmValue};
+use crate::ir::{I32, Scalar as LlvmScalar, Ty, Value as LlvmValue};
 
 impl Lowering<'_> {
     /// Accesses elements at offsets of 32 bits that are inside, and ends the way.
@@ -76,11 +76,7 @@ impl Lowering<'_> {
         let row = site.is_write.then(|| self.interleaved(&site.data));
         let mut vectors = Vec::new();
         for lane in 0..site.lanes {
-            let offset = self.f.element(offsets, lane);
-            let offset = self.f.resize(&offset, 64, false);
-            let offset =
-                self.f.binary("add", &offset, &LlvmValue::int(I64, site.access.components[0].into()));
-            let place = self.f.offset(host, &offset);
+            let place = self.place_at(host, offsets, lane);
             match &row {
                 // In the order of the lanes, so that where they overlap the last one's stay.
                 Some(row) => {
@@ -180,13 +176,18 @@ impl Lowering<'_> {
     ) -> LlvmValue {
         let mut all = LlvmValue::poison(ty);
         for lane in 0..ty.lanes {
-            let offset = self.f.element(offsets, lane);
-            let offset = self.f.resize(&offset, 64, false);
-            let place = self.f.offset(host, &offset);
+            let place = self.place_at(host, offsets, lane);
             let own = self.f.load(Ty { lanes: 1, ..ty }, &place, how);
             all = if ty.lanes == 1 { own } else { self.f.insert(&all, &own, lane) };
         }
         all
+    }
+
+    /// The place of one lane.
+    fn place_at(&mut self, host: &LlvmValue, offsets: &LlvmValue, lane: u32) -> LlvmValue {
+        let offset = self.f.element(offsets, lane);
+        let offset = self.f.resize(&offset, 64, false);
+        self.f.offset(host, &offset)
     }
 
     fn places_at(&mut self, host: &LlvmValue, offsets: &LlvmValue) -> LlvmValue {

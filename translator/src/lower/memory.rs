@@ -57,9 +57,8 @@ impl Site<'_> {
 
     /// Whether lanes that are anywhere are accessed one by one, each with a vector of its components: transposing takes fewer instructions than hosts need for gathers.
     pub(super) fn has_vectors(&self) -> bool {
-        let Access { components, size, .. } = self.access;
-        let follow = components.windows(2).all(|pair| pair[0] + u16::from(*size) == pair[1]);
-        self.lanes > 1 && follow && components.len() > 1 && matches!(self.access.span(), 8 | 16)
+        let is_vector = self.access.components.len() > 1 && self.access.is_packed();
+        self.lanes > 1 && is_vector && matches!(self.access.span(), 8 | 16)
     }
 
     pub(super) fn element(&self) -> Ty {
