@@ -3,7 +3,7 @@
 use gencl_isa::{Condition, MathFunction, Opcode, Type};
 
 use super::fast::{by_width, finish_f32, load_f32};
-use super::float::multiply_add_32;
+use super::odd::multiply_add_32;
 use super::op::{Execute, Op, Trap};
 use super::thread::Thread;
 use super::{functions, general};
@@ -43,12 +43,12 @@ functions! {
     Inverse/1(a, _b, _c) = 1.0 / a;
     SquareRoot/1(a, _b, _c) = a.sqrt();
     Divide/2(a, b, _c) = a / b;
-    InverseRoot/1(a, b, _c) = functions::evaluate(MathFunction::Rsq, a, b).narrow();
-    Logarithm/1(a, b, _c) = functions::evaluate(MathFunction::Log, a, b).narrow();
-    Exponential/1(a, b, _c) = functions::evaluate(MathFunction::Exp, a, b).narrow();
-    Sine/1(a, b, _c) = functions::evaluate(MathFunction::Sin, a, b).narrow();
-    Cosine/1(a, b, _c) = functions::evaluate(MathFunction::Cos, a, b).narrow();
-    Power/2(a, b, _c) = functions::evaluate(MathFunction::Pow, a, b).narrow();
+    InverseRoot/1(a, b, _c) = functions::evaluate(MathFunction::Rsq, a, b);
+    Logarithm/1(a, b, _c) = functions::evaluate(MathFunction::Log, a, b);
+    Exponential/1(a, b, _c) = functions::evaluate(MathFunction::Exp, a, b);
+    Sine/1(a, b, _c) = functions::evaluate(MathFunction::Sin, a, b);
+    Cosine/1(a, b, _c) = functions::evaluate(MathFunction::Cos, a, b);
+    Power/2(a, b, _c) = functions::evaluate(MathFunction::Pow, a, b);
 }
 
 /// The fast path of an instruction with `F` operands and an `F` destination.

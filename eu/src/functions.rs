@@ -2,18 +2,19 @@
 //!
 //! They are generic over the traits below. The interpreter instantiates them with `f32` and `f64`; the
 //! translator with types that emit code, so that both engines give the same bits. Therefore all operations
-//! must have a single correct result: no functions of the C library, no fused multiply-add (which the
-//! interpreter's host may lack), and a fixed order of operands.
+//! must have a single correct result, no functions of the C library, and a fixed order of operands.
 //!
-//! `log`, `exp` and `pow` compute in doubles and round the result once to the destination; `sin` and `cos` reduce the angle in
-//! doubles. `docs/eu.md` has their errors, which `tests` measures.
+//! `log`, `exp`, `sin` and `cos` compute in floats with fused multiply-add. `pow` computes in doubles, as an error of the
+//! logarithm is multiplied by the exponent, and rounds the result once. `docs/eu.md` has their errors, which `tests` measures.
 //!
-//! Polynomials are minimax approximations for the relative error, computed by the Remez algorithm with 50
-//! digits and then rounded to their type.
+//! Polynomials are minimax approximations for the relative error: of doubles, computed by the Remez algorithm with 50
+//! digits and then rounded; of floats, with coefficients that are floats (`fpminimax` of Sollya).
 
 use std::ops::{Add, Mul, Sub};
 
 use gencl_isa::MathFunction;
+
+use super::odd::multiply_add_32;
 
 /// Operations on a floating-point type: one of the host's, or the lanes of a vector in emitted code.
 pub trait FloatOps:
@@ -76,6 +77,8 @@ pub trait Single: FloatOps<Constant = f32> {
     type Wide: Double<Narrow = Self, Mask = Self::Mask>;
     /// Converts to double precision, exactly.
     fn widen(self) -> Self::Wide;
+    /// `self * factor + term`, rounded once.
+    fn fused(self, factor: Self, term: Self) -> Self;
     /// 1 divided by it.
     fn reciprocal(self) -> Self;
     /// The square root.
@@ -88,49 +91,18 @@ pub trait Double: FloatOps<Constant = f64> {
     type Narrow: FloatOps;
     /// Rounds to single precision, to nearest even.
     fn narrow(self) -> Self::Narrow;
-    /// The lower half of its bits.
-    fn low_bits(self) -> <Self::Narrow as FloatOps>::Bits;
-}
-
-/// A result in double precision, before it is rounded.
-#[derive(Clone, Copy)]
-pub struct Unrounded<S: Single> {
-    value: S::Wide,
-    /// Where the mask is false, the result is this value instead.
-    special: Option<(S::Mask, S)>,
-}
-
-impl<S: Single> Unrounded<S> {
-    /// Rounds to single precision, to nearest even.
-    #[inline(always)]
-    pub fn narrow(self) -> S {
-        let value = self.value.narrow();
-        self.special.map_or(value, |(computed, other)| S::select(computed, value, other))
-    }
-
-    /// The result in double precision.
-    #[inline(always)]
-    pub fn widen(self) -> S::Wide {
-        self.special
-            .map_or(self.value, |(computed, other)| S::Wide::select(computed, self.value, other.widen()))
-    }
-
-    #[inline(always)]
-    fn new(value: S::Wide) -> Self {
-        Unrounded { value, special: None }
-    }
 }
 
 /// Evaluates a function for which [`is_defined`] is true; only `pow` uses `b`.
 #[inline(always)]
-pub fn evaluate<S: Single>(function: MathFunction, a: S, b: S) -> Unrounded<S> {
+pub fn evaluate<S: Single>(function: MathFunction, a: S, b: S) -> S {
     match function {
         MathFunction::Rsq => inverse_root(a),
         MathFunction::Log => logarithm(a),
-        MathFunction::Exp => Unrounded::new(exponential(clamped(a, EXP_LIMITS_32).widen())),
-        MathFunction::Sin => Unrounded::new(circular(a, 0).widen()),
-        MathFunction::Cos => Unrounded::new(circular(a, 1).widen()),
-        _ => Unrounded::new(power(a, b)),
+        MathFunction::Exp => exponential(a),
+        MathFunction::Sin => circular(a, 0),
+        MathFunction::Cos => circular(a, 1),
+        _ => power(a, b),
     }
 }
 
@@ -143,7 +115,7 @@ pub fn is_defined(function: MathFunction) -> bool {
 /// The square root of the reciprocal, as the root halves the error of the reciprocal: at most 0.85 ulp. (The
 /// reciprocal of the root has 1.49 ulp.)
 #[inline(always)]
-fn inverse_root<S: Single>(x: S) -> Unrounded<S> {
+fn inverse_root<S: Single>(x: S) -> S {
     // Scaled by 2^64 or 2^-64, so that neither the reciprocal of a denormal is infinite, nor that of a large
     // value denormal.
     let small = x.less(1.0);
@@ -153,7 +125,7 @@ fn inverse_root<S: Single>(x: S) -> Unrounded<S> {
     // Zeros become infinities of their sign, and NaN stays one.
     let special = S::from_bits(x.bits().like(INFINITY).minus(x.bits()));
     let special = S::select(x.less(0.0), x.like(f32::NAN), special);
-    Unrounded { value: y.widen(), special: Some((x.greater(0.0), special)) }
+    S::select(x.greater(0.0), y, special)
 }
 
 const TWO_64: f32 = 18446744073709551616.0;
@@ -168,8 +140,73 @@ fn positive_finite<S: Single>(x: S) -> S::Mask {
     bits.minus(bits.like(1)).below(INFINITY - 1)
 }
 
+/// Coefficients of log2(1 + f) / f for 1 + f from sqrt(1/2) to sqrt(2): relative error 2^-25.
+const LOG: [f32; 9] = [
+    std::f32::consts::LOG2_E,
+    -0.72134733,
+    0.48090908,
+    -0.3607037,
+    0.28795174,
+    -0.23896284,
+    0.21545328,
+    -0.20706727,
+    0.12621109,
+];
+/// Bits of 1 and of sqrt(1/2).
+const ONE: u64 = 0x3f80_0000;
+const ROOT_OF_HALF: u64 = 0x3f35_04f3;
+/// Bits of 2^23: with an integer in the low bits, it is the float of 2^23 plus that integer.
+const TWO_23: u64 = 0x4b00_0000;
+/// 2^23 plus the bias of exponents.
+const TWO_23_BIASED: f32 = 8388608.0 + 127.0;
+
+/// The exponent, and a polynomial of the mantissa. Exact for powers of two.
+#[inline(always)]
+fn logarithm<S: Single>(x: S) -> S {
+    let small = x.less(f32::MIN_POSITIVE);
+    let bits = S::select(small, x * TWO_32, x).bits();
+    let exponent = bits.plus(bits.like(ONE - ROOT_OF_HALF)).right(23);
+    let mantissa = S::from_bits(bits.plus(bits.like(ONE)).minus(exponent.left(23)));
+    let whole = S::from_bits(exponent.flip(bits.like(TWO_23))) - TWO_23_BIASED;
+    let whole = S::select(small, whole - 32.0, whole);
+    let f = mantissa - 1.0;
+    let value = f.fused(horner(f, &LOG), whole);
+    S::select(positive_finite(x), value, special_logarithm(x))
+}
+
+/// What no exponent and mantissa say: of zeros, of negative numbers, of infinities, of NaN.
+#[inline(always)]
+fn special_logarithm<S: Single>(x: S) -> S {
+    let special = S::select(x.greater(0.0), x, x.like(f32::NAN));
+    S::select(x.equal(0.0), x.like(f32::NEG_INFINITY), special)
+}
+
+/// Coefficients of 2 * 2^r for r from -1/2 to 1/2: relative error 2^-28.
+const EXP: [f32; 7] = [2.0, 1.3862944, 0.4804529, 0.11100718, 0.019237667, 0.0026782604, 0.0003048257];
+/// From here on 2^x is infinite, and before it 0.
+const EXP_LIMITS: [f32; 2] = [-151.0, 128.0];
+/// Below it half of 2^x may be denormal.
+const SMALLEST_EXPONENT: f32 = -125.0;
+/// 1.5 * 2^23: adding it rounds a value to an integer, which is in the low bits of the sum.
+const ROUNDER: f32 = 12582912.0;
+
+/// 2^x: a polynomial for the fraction, times a power of two for the integer part.
+#[inline(always)]
+fn exponential<S: Single>(x: S) -> S {
+    let x = clamped(x, EXP_LIMITS);
+    let small = x.less(SMALLEST_EXPONENT);
+    let x = S::select(small, x + 32.0, x);
+    let rounder = x + ROUNDER;
+    let fraction = x - (rounder - ROUNDER);
+    let bits = rounder.bits().left(23);
+    // Half of the power, which has an exponent for 2^128, too.
+    let half = S::from_bits(bits.plus(bits.like(ONE - (1 << 23))));
+    let power = horner(fraction, &EXP) * half;
+    S::select(small, power * (1.0 / TWO_32), power)
+}
+
 /// Coefficients of log2(1 + f) / f for 1 + f from sqrt(1/2) to sqrt(2): degree 14, relative error 2^-41.1.
-const LOG: [f64; 15] = [
+const WIDE_LOG: [f64; 15] = [
     1.4426950408893544,
     -0.7213475204249723,
     0.480898346585499,
@@ -187,33 +224,29 @@ const LOG: [f64; 15] = [
     0.06318185388310306,
 ];
 
-/// Bits of sqrt(1/2).
-const ROOT_OF_HALF: u64 = 0x3fe6_a09e_667f_3bcd;
-/// Bits of 2^52: with an integer in the low bits, it is the double of 2^52 plus that integer.
+/// Bits of 1 and of sqrt(1/2).
+const WIDE_ONE: u64 = 0x3ff0_0000_0000_0000;
+const WIDE_ROOT_OF_HALF: u64 = 0x3fe6_a09e_667f_3bcd;
+/// Bits of 2^52, as [`TWO_23`].
 const TWO_52: u64 = 0x4330_0000_0000_0000;
 /// 2^52 plus the bias of exponents.
 const TWO_52_BIASED: f64 = 4503599627370496.0 + 1023.0;
 
-/// The exponent, and a polynomial of the mantissa. Exact for powers of two.
+/// [`logarithm`] in doubles.
 #[inline(always)]
-fn logarithm<S: Single>(x: S) -> Unrounded<S> {
+fn wide_logarithm<S: Single>(x: S) -> S::Wide {
     // No value of `F` is denormal as a double.
     let bits = x.widen().bits();
-    let exponent = bits.plus(bits.like(ONE - ROOT_OF_HALF)).right(52);
-    let mantissa = S::Wide::from_bits(bits.plus(bits.like(ONE)).minus(exponent.left(52)));
+    let exponent = bits.plus(bits.like(WIDE_ONE - WIDE_ROOT_OF_HALF)).right(52);
+    let mantissa = S::Wide::from_bits(bits.plus(bits.like(WIDE_ONE)).minus(exponent.left(52)));
     let whole = S::Wide::from_bits(exponent.flip(bits.like(TWO_52))) - TWO_52_BIASED;
     let f = mantissa - 1.0;
-    let value = whole + f * polynomial(f, &LOG);
-    let special = S::select(x.greater(0.0), x, x.like(f32::NAN));
-    let special = S::select(x.equal(0.0), x.like(f32::NEG_INFINITY), special);
-    Unrounded { value, special: Some((positive_finite(x), special)) }
+    let value = whole + f * polynomial(f, &WIDE_LOG);
+    S::Wide::select(positive_finite(x), value, special_logarithm(x).widen())
 }
 
-/// Bits of 1.
-const ONE: u64 = 0x3ff0_0000_0000_0000;
-
 /// Coefficients of 2^r for r from -1/2 to 1/2, with constant 1: degree 8, relative error 2^-40.2.
-const EXP: [f64; 9] = [
+const WIDE_EXP: [f64; 9] = [
     1.0,
     0.6931471805482124,
     0.24022650698110595,
@@ -226,10 +259,9 @@ const EXP: [f64; 9] = [
 ];
 
 /// The range of x in which 2^x is a normal double, beyond the range of `F`.
-const EXP_LIMITS: [f64; 2] = [-1023.0, 1024.0];
-const EXP_LIMITS_32: [f32; 2] = [-1023.0, 1024.0];
-/// 1.5 * 2^52: adding it rounds a value to an integer, which is in the low bits of the sum.
-const ROUNDER: f64 = 6755399441055744.0;
+const WIDE_EXP_LIMITS: [f64; 2] = [-1023.0, 1024.0];
+/// 1.5 * 2^52, as [`ROUNDER`].
+const WIDE_ROUNDER: f64 = 6755399441055744.0;
 
 /// Limits a value to a range; NaN stays.
 #[inline(always)]
@@ -238,36 +270,35 @@ fn clamped<N: FloatOps>(x: N, [low, high]: [N::Constant; 2]) -> N {
     N::select(x.greater(high), x.like(high), x)
 }
 
-/// 2^x for x in [`EXP_LIMITS`], or NaN: a polynomial for the fraction, whose exponent the integer part is
+/// 2^x for x in [`WIDE_EXP_LIMITS`], or NaN: a polynomial for the fraction, whose exponent the integer part is
 /// added to.
 #[inline(always)]
-fn exponential<D: Double>(x: D) -> D {
-    let rounder = x + ROUNDER;
-    let fraction = x - (rounder - ROUNDER);
+fn wide_exponential<D: Double>(x: D) -> D {
+    let rounder = x + WIDE_ROUNDER;
+    let fraction = x - (rounder - WIDE_ROUNDER);
     // A NaN that was converted from `F` has zeros in its low bits, so it remains a NaN.
-    let power = polynomial(fraction, &EXP).bits();
+    let power = polynomial(fraction, &WIDE_EXP).bits();
     D::from_bits(power.plus(rounder.bits().left(52)))
 }
 
-/// 2^(b * log2(|a|)), without intermediate rounding to `F`. As IEEE 754's `pow`, it is 1 when b is 0 or |a|
+/// 2^(b * log2(|a|)), rounded to `F` at the end only. As IEEE 754's `pow`, it is 1 when b is 0 or |a|
 /// is 1, even if the other operand is NaN.
 #[inline(always)]
-fn power<S: Single>(a: S, b: S) -> S::Wide {
+fn power<S: Single>(a: S, b: S) -> S {
     let magnitude = S::from_bits(a.bits().keep(0x7fff_ffff));
-    let product = b.widen() * logarithm(magnitude).widen();
+    let product = b.widen() * wide_logarithm(magnitude);
     let zero = b.widen().like(0.0);
     let product = S::Wide::select(b.equal(0.0), zero, product);
     let product = S::Wide::select(magnitude.equal(1.0), zero, product);
-    exponential(clamped(product, EXP_LIMITS))
+    wide_exponential(clamped(product, WIDE_EXP_LIMITS)).narrow()
 }
 
-/// pi/2 as a sum of two doubles, one of 23 bits, whose products with integers below 2^30 are exact, and the rest.
-const HALF_PI: [f64; 2] = [1.570796251296997, 7.549789961923132e-8];
+/// -pi/2 as a sum of three floats, all negative: the sums for -0 are -0 so.
+const MINUS_HALF_PI: [f32; 3] = [f32::from_bits(0xbfc9_0fda), -7.5497894e-8, -5.390303e-15];
 /// 2/pi
-const QUADRANTS: f64 = std::f64::consts::FRAC_2_PI;
-/// 2^40: angles from here on count as 0, as neighbouring values are many turns apart. From 2^30 to here the
-/// error grows to 2^-13.
-const LARGEST_ANGLE: f32 = 1099511627776.0;
+const QUADRANTS: f32 = std::f32::consts::FRAC_2_PI;
+/// 2^22: angles from here on count as 0. Neighbouring values are half a unit apart, and quadrants' numbers would not be exact.
+const LARGEST_ANGLE: f32 = 4194304.0;
 
 /// Coefficients of sin(r) / r as a polynomial of r^2, |r| <= pi/4: relative error 2^-27.9.
 const SINE: [f32; 4] = [1.0, -0.16666655, 0.008332189, -0.00019518285];
@@ -279,15 +310,16 @@ const COSINE: [f32; 5] = [1.0, -0.5, 0.041666646, -0.0013887311, 2.4432562e-5];
 fn circular<S: Single>(x: S, quarters: u64) -> S {
     let magnitude = S::from_bits(x.bits().keep(0x7fff_ffff));
     // Large angles become a zero of the same sign, infinities NaN.
-    let x = S::select(magnitude.less(LARGEST_ANGLE), x, x * 0.0).widen();
-    let rounder = x * QUADRANTS + ROUNDER;
+    let x = S::select(magnitude.less(LARGEST_ANGLE), x, x * 0.0);
+    let rounder = x.fused(x.like(QUADRANTS), x.like(ROUNDER));
     let quadrant = rounder - ROUNDER;
-    let r = (x - quadrant * HALF_PI[0] - quadrant * HALF_PI[1]).narrow();
+    // The first difference is exact (Cody and Waite).
+    let r = MINUS_HALF_PI.iter().fold(x, |r, part| quadrant.fused(x.like(*part), r));
     let square = r * r;
     // A product, so that the sine of -0 is -0.
-    let sine = r * polynomial(square, &SINE);
-    let cosine = polynomial(square, &COSINE);
-    let number = rounder.low_bits();
+    let sine = r * horner(square, &SINE);
+    let cosine = horner(square, &COSINE);
+    let number = rounder.bits();
     let number = number.plus(number.like(quarters));
     // Bit 0 of the quadrant's number chooses the function, bit 1 the sign.
     let odd = S::from_bits(number.left(31).right(1)).greater(0.0);
@@ -295,7 +327,14 @@ fn circular<S: Single>(x: S, quarters: u64) -> S {
     S::from_bits(value.bits().flip(number.keep(2).left(30)))
 }
 
-/// Evaluates a polynomial, given its coefficients from the constant on, by Estrin's scheme, which has a
+/// Evaluates a polynomial of floats, given its coefficients from the constant on, by Horner's scheme.
+#[inline(always)]
+fn horner<S: Single>(x: S, coefficients: &[f32]) -> S {
+    let (last, others) = coefficients.split_last().expect("a polynomial has coefficients");
+    others.iter().rfold(x.like(*last), |sum, coefficient| sum.fused(x, x.like(*coefficient)))
+}
+
+/// Evaluates a polynomial of doubles, given its coefficients from the constant on, by Estrin's scheme, which has a
 /// shorter dependency chain than Horner's.
 #[inline(always)]
 fn polynomial<F: FloatOps>(x: F, coefficients: &[F::Constant]) -> F {
@@ -408,6 +447,10 @@ impl Single for f32 {
         f64::from(self)
     }
     #[inline(always)]
+    fn fused(self, factor: f32, term: f32) -> f32 {
+        multiply_add_32(self, factor, term)
+    }
+    #[inline(always)]
     fn reciprocal(self) -> f32 {
         1.0 / self
     }
@@ -422,9 +465,5 @@ impl Double for f64 {
     #[inline(always)]
     fn narrow(self) -> f32 {
         self as f32
-    }
-    #[inline(always)]
-    fn low_bits(self) -> u32 {
-        self.to_bits() as u32
     }
 }

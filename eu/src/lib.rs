@@ -25,6 +25,7 @@ mod lower;
 mod math;
 pub mod memory;
 pub mod message;
+mod odd;
 pub mod op;
 pub mod operand;
 mod probe;

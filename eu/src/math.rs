@@ -6,8 +6,8 @@
 
 use gencl_isa::MathFunction;
 
-use super::float::{divide_to_odd, sqrt_to_odd};
 use super::functions;
+use super::odd::{divide_to_odd, sqrt_to_odd};
 
 /// A floating-point function of one or two operands of `F` or `HF`, to be rounded to the destination; `None`
 /// for integer functions.
@@ -17,7 +17,7 @@ pub fn float(function: MathFunction, a: f64, b: f64) -> Option<f64> {
         M::Inv => divide_to_odd(1.0, a),
         M::Sqrt => sqrt_to_odd(a),
         M::Fdiv => divide_to_odd(a, b),
-        _ if functions::is_defined(function) => functions::evaluate(function, a as f32, b as f32).widen(),
+        _ if functions::is_defined(function) => f64::from(functions::evaluate(function, a as f32, b as f32)),
         _ => return None,
     })
 }

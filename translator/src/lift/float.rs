@@ -68,7 +68,7 @@ impl Lift<'_> {
             // The product of half floats is exact, the sum would be rounded twice.
             (O::Mad, _) if op.dst.ty == GenType::HF => {
                 let product = self.builder.binary(Binary::FMul, b, sources[2]);
-                self.sum_to_odd(product, a)
+                self.builder.sum_to_odd(product, a)
             }
             (O::Mad, _) => self.builder.fma(b, sources[2], a),
             (O::Frc, _) => {
@@ -136,7 +136,8 @@ impl Lift<'_> {
             }
             (_, Some(function)) => {
                 let [a, b] = [a, b].map(|v| self.builder.convert(Convert::FPTrunc, v, Scalar::Float));
-                math::evaluate_wide(&mut self.builder, function, a, b)
+                let value = math::evaluate(&mut self.builder, function, a, b);
+                self.builder.convert(Convert::FPExt, value, Scalar::Double)
             }
             (opcode, None) => self.integral(opcode, a),
         };
@@ -177,7 +178,7 @@ impl Lift<'_> {
     }
 
     fn exact_sum(&mut self, index: usize, a: Value, b: Value) -> Value {
-        let sum = self.sum_to_odd(a, b);
+        let sum = self.builder.sum_to_odd(a, b);
         self.signed_sum(index, sum, a, b)
     }
 
@@ -186,7 +187,7 @@ impl Lift<'_> {
         if self.plan.modes[index].rounding != Rounding::Down {
             return sum;
         }
-        let [a, b] = [a, b].map(|value| self.bits_of(value));
+        let [a, b] = [a, b].map(|value| self.builder.bits_of(value));
         let signs = self.builder.binary(Binary::Or, a, b);
         let zero = self.builder.int(self.builder.ty(signs), 0);
         let negative = self.builder.compare(Relation::Slt, signs, zero);
@@ -200,7 +201,7 @@ impl Lift<'_> {
     fn directed(&mut self, index: usize, opcode: Opcode, sources: &[Value]) -> Value {
         let (nearest, error) = match opcode {
             Opcode::Add => {
-                let (sum, error) = self.sum_and_error(sources[0], sources[1]);
+                let (sum, error) = self.builder.sum_and_error(sources[0], sources[1]);
                 (self.signed_sum(index, sum, sources[0], sources[1]), error)
             }
             Opcode::Mul => self.product_and_error(sources[0], sources[1]),
@@ -208,7 +209,7 @@ impl Lift<'_> {
                 let [c, a, b] = [sources[0], sources[1], sources[2]];
                 let result = self.builder.fma(a, b, c);
                 let (product, product_error) = self.product_and_error(a, b);
-                let (sum, sum_error) = self.sum_and_error(product, c);
+                let (sum, sum_error) = self.builder.sum_and_error(product, c);
                 let rest = self.builder.binary(Binary::FSub, sum, result);
                 let errors = self.builder.binary(Binary::FAdd, sum_error, product_error);
                 (self.signed_sum(index, result, product, c), self.builder.binary(Binary::FAdd, rest, errors))
@@ -257,7 +258,7 @@ impl Lift<'_> {
         let something = self.builder.compare_floats(FloatRelation::One, size, null);
         let plain = self.builder.binary(Binary::And, finite, something);
         let rest = self.builder.select(plain, rest, null);
-        self.made_odd(value, rest)
+        self.builder.made_odd(value, rest)
     }
 
     /// `sel`, `csel`: source 0 or 1.
@@ -344,7 +345,7 @@ impl Lift<'_> {
             value = self.builder.select(above, limited, zero);
         }
         let value = self.narrowed(value, scalar(ty), Direction::To(mode.rounding));
-        let mut bits = self.bits_of(value);
+        let mut bits = self.builder.bits_of(value);
         if modes::flushes(mode, ty) {
             bits = self.flushed(bits);
         }

@@ -14,22 +14,8 @@ use crate::middle::types::Scalar;
 
 /// Writes a function of floats; `b` is used by `pow` alone.
 pub fn evaluate(f: &mut Builder, function: MathFunction, a: Value, b: Value) -> Value {
-    with_writer(f, a, b, |a, b| functions::evaluate(function, a, b).narrow().get())
-}
-
-/// The same before it is rounded: doubles.
-pub fn evaluate_wide(f: &mut Builder, function: MathFunction, a: Value, b: Value) -> Value {
-    with_writer(f, a, b, |a, b| functions::evaluate(function, a, b).widen().get())
-}
-
-fn with_writer(
-    f: &mut Builder,
-    a: Value,
-    b: Value,
-    write: impl FnOnce(Lanes<'_, f32>, Lanes<'_, f32>) -> Value,
-) -> Value {
     let writer = Writer { function: RefCell::new(std::mem::take(f)), values: RefCell::default() };
-    let result = write(writer.keep(a), writer.keep(b));
+    let result = functions::evaluate::<Lanes<'_, f32>>(function, writer.keep(a), writer.keep(b)).get();
     *f = writer.function.into_inner();
     result
 }
@@ -201,6 +187,10 @@ impl<'w> Single for Lanes<'w, f32> {
         self.apply(|f, a| f.convert(Convert::FPExt, a, Scalar::Double))
     }
 
+    fn fused(self, factor: Self, term: Self) -> Self {
+        self.apply(|f, a| f.fma(a, factor.get(), term.get()))
+    }
+
     fn reciprocal(self) -> Self {
         self.like(1.0).binary(Binary::FDiv, self)
     }
@@ -215,9 +205,5 @@ impl<'w> Double for Lanes<'w, f64> {
 
     fn narrow(self) -> Self::Narrow {
         self.apply(|f, a| f.convert(Convert::FPTrunc, a, Scalar::Float))
-    }
-
-    fn low_bits(self) -> Lanes<'w, u32> {
-        self.bits().apply(|f, a| f.convert(Convert::Trunc, a, Scalar::Int(32)))
     }
 }

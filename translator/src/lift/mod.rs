@@ -72,6 +72,7 @@ pub fn lift(plan: &Plan<'_>, flow: &Flow, rounds: u32) -> Lifted {
     let variables = (!plan.in_memory).then(|| Variables::new(plan, flow));
     let pieces = variables.as_ref().map_or_else(Pieces::default, |variables| Pieces::new(plan, variables));
     let mut builder = Builder::default();
+    builder.emulates_fma = !plan.host.fuses;
     let entry = builder.function.add_block();
     let blocks: Vec<Block> = flow.blocks.iter().map(|_| builder.function.add_block()).collect();
     let fault = builder.function.add_block();

@@ -6,7 +6,7 @@ use gencl_eu::operand::{SourceLocation, Target};
 use super::Lift;
 use super::rounding::scalar;
 use crate::middle::function::Value;
-use crate::middle::op::{Binary, Convert, Op, Registers, Relation};
+use crate::middle::op::{Binary, Convert, Op, Registers, Relation, Unary};
 use crate::middle::types::{Scalar, Type};
 use crate::modes;
 use crate::plan::{is_address, is_flag};
@@ -113,12 +113,10 @@ impl Lift<'_> {
             let rest = self.builder.int(ty, (1 << (width - 1)) - 1);
             bits = self.builder.binary(Binary::And, bits, rest);
         }
-        if src.negate {
-            let sign = self.builder.int(ty, 1 << (width - 1));
-            bits = self.builder.binary(Binary::Xor, bits, sign);
-        }
         let value = self.builder.cast(bits, scalar(src.ty));
-        self.builder.convert(Convert::FPExt, value, if double { Scalar::Double } else { Scalar::Float })
+        let to = if double { Scalar::Double } else { Scalar::Float };
+        let value = self.builder.convert(Convert::FPExt, value, to);
+        if src.negate { self.builder.unary(Unary::FNeg, value) } else { value }
     }
 
     /// `sel`: one source or the other by the predicate.

@@ -42,7 +42,7 @@ impl Lift<'_> {
             return near;
         }
         let back = self.builder.convert(Convert::FPExt, near, from.scalar);
-        let bits = self.bits_of(near);
+        let bits = self.builder.bits_of(near);
         let ty = self.builder.ty(bits);
         let [zero, one, ones] = [0, 1, -1].map(|n| self.builder.signed(ty, n));
         // Bits are a sign and a magnitude: one more goes away from zero.
@@ -60,17 +60,12 @@ impl Lift<'_> {
             Direction::Odd => {
                 let inexact = self.builder.compare_floats(FloatRelation::One, back, value);
                 let beyond = self.beyond(back, value);
-                (self.even(bits, inexact), self.builder.select(beyond, ones, one))
+                (self.builder.even(bits, inexact), self.builder.select(beyond, ones, one))
             }
         };
         let moved = self.builder.binary(Binary::Add, bits, step);
         let bits = self.builder.select(moves, moved, bits);
         self.builder.cast(bits, to)
-    }
-
-    /// The bits of floats.
-    pub fn bits_of(&mut self, value: Value) -> Value {
-        self.builder.bitcast(value, self.builder.ty(value).as_int())
     }
 
     /// Integers as floats. Where these may become half floats, LLVM must not see what they are made of: it takes a half float made of few bits for exact, however
@@ -90,54 +85,10 @@ impl Lift<'_> {
         self.builder.compare_floats(FloatRelation::Ogt, a, b)
     }
 
-    /// Where the last bit is 0, and a condition holds.
-    fn even(&mut self, bits: Value, holds: Value) -> Value {
-        let ty = self.builder.ty(bits);
-        let [zero, one] = [0, 1].map(|n| self.builder.int(ty, n));
-        let last = self.builder.binary(Binary::And, bits, one);
-        let even = self.builder.compare(Relation::Eq, last, zero);
-        self.builder.binary(Binary::And, even, holds)
-    }
-
-    /// `value + error`, of which `value` is the nearest, rounded to odd. An error that is NaN counts as none.
-    pub fn made_odd(&mut self, value: Value, error: Value) -> Value {
-        let null = self.builder.float(self.builder.ty(value), 0.0);
-        let inexact = self.builder.compare_floats(FloatRelation::One, error, null);
-        let bits = self.bits_of(value);
-        let moves = self.even(bits, inexact);
-        // The same sign: away from zero.
-        let signs = self.bits_of(error);
-        let signs = self.builder.binary(Binary::Xor, signs, bits);
-        let ty = self.builder.ty(bits);
-        let shift = self.builder.int(ty, u64::from(ty.scalar.bits() - 1));
-        let step = self.builder.binary(Binary::AShr, signs, shift);
-        let one = self.builder.int(ty, 1);
-        let step = self.builder.binary(Binary::Or, step, one);
-        let moved = self.builder.binary(Binary::Add, bits, step);
-        let bits = self.builder.select(moves, moved, bits);
-        self.builder.cast(bits, self.builder.ty(value).scalar)
-    }
-
-    /// The sum, rounded to odd.
-    pub fn sum_to_odd(&mut self, a: Value, b: Value) -> Value {
-        let (sum, error) = self.sum_and_error(a, b);
-        self.made_odd(sum, error)
-    }
-
-    /// The sum, and what is missing to the exact one (Knuth's "TwoSum").
-    pub fn sum_and_error(&mut self, a: Value, b: Value) -> (Value, Value) {
-        let sum = self.builder.binary(Binary::FAdd, a, b);
-        let other = self.builder.binary(Binary::FSub, sum, a);
-        let own = self.builder.binary(Binary::FSub, sum, other);
-        let [a, b] =
-            [(a, own), (b, other)].map(|(whole, part)| self.builder.binary(Binary::FSub, whole, part));
-        (sum, self.builder.binary(Binary::FAdd, a, b))
-    }
-
     /// `nearest + error`, of which `nearest` is the nearest, rounded as a mode says. An error that is NaN counts as none.
     pub fn moved(&mut self, nearest: Value, error: Value, rounding: Rounding) -> Value {
         let null = self.builder.float(self.builder.ty(nearest), 0.0);
-        let bits = self.bits_of(nearest);
+        let bits = self.builder.bits_of(nearest);
         let ty = self.builder.ty(bits);
         let [zero, one, ones] = [0, 1, -1].map(|n| self.builder.signed(ty, n));
         let [above, below] = [FloatRelation::Ogt, FloatRelation::Olt]

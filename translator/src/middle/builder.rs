@@ -1,6 +1,7 @@
 //! Appends instructions to a block, simplified: constants are folded, what is the same for all lanes is computed once and then splat, and what a block has
 //! computed already is not computed again.
 
+mod exact;
 mod simplified;
 
 use rustc_hash::FxHashMap;
@@ -19,6 +20,8 @@ pub struct Builder {
     pub function: Function,
     /// The Gen instruction for which instructions are appended.
     pub origin: u32,
+    /// Whether the host has no fused multiply-add, and LLVM would call a function for each lane.
+    pub emulates_fma: bool,
     current: Option<Block>,
     /// What the current block has computed.
     known: FxHashMap<(Op, Vec<Value>, Type), Value>,
@@ -135,6 +138,9 @@ impl Builder {
 
     /// `a * b + c`
     pub fn fma(&mut self, a: Value, b: Value, c: Value) -> Value {
+        if self.emulates_fma && self.ty(a).scalar == Scalar::Float {
+            return self.emulated_fma([a, b, c]);
+        }
         self.pure(Op::Fma, &[a, b, c], self.ty(a))
     }
 

@@ -3,7 +3,7 @@
 use super::{Builder, MOST_MERGED};
 use crate::middle::evaluate;
 use crate::middle::function::{Constant, Value};
-use crate::middle::op::{Binary, Convert, Op, Relation};
+use crate::middle::op::{Binary, Convert, Op, Relation, Unary};
 use crate::middle::types::Type;
 
 impl Builder {
@@ -13,7 +13,11 @@ impl Builder {
             return Some(value);
         }
         match op {
+            Op::Binary(binary @ (Binary::FAdd | Binary::FSub)) => {
+                self.without_negation(*binary, operands[0], operands[1])
+            }
             Op::Binary(binary) => self.simplified_binary(*binary, operands[0], operands[1]),
+            Op::Unary(Unary::FNeg) => self.negated(operands[0]),
             Op::Select if operands[1] == operands[2] => Some(operands[1]),
             Op::Select => {
                 let constant = self.function.as_constant(operands[0])?;
@@ -117,6 +121,31 @@ impl Builder {
             }
         }
         None
+    }
+
+    /// A sum of which a term is negated is a difference, and the other way round. LLVM does not see that where the term is a splat.
+    fn without_negation(&mut self, binary: Binary, a: Value, b: Value) -> Option<Value> {
+        match (binary, self.negated(b)) {
+            (Binary::FAdd, Some(b)) => Some(self.binary(Binary::FSub, a, b)),
+            (_, Some(b)) => Some(self.binary(Binary::FAdd, a, b)),
+            (Binary::FAdd, None) => {
+                let a = self.negated(a)?;
+                Some(self.binary(Binary::FSub, b, a))
+            }
+            (_, None) => None,
+        }
+    }
+
+    /// What a float is the negation of.
+    fn negated(&mut self, value: Value) -> Option<Value> {
+        match self.source(value)? {
+            (Op::Unary(Unary::FNeg), operands) => Some(operands[0]),
+            (Op::Splat, operands) => {
+                let one = self.negated(operands[0])?;
+                Some(self.splat(one, self.ty(value).lanes.into()))
+            }
+            _ => None,
+        }
     }
 
     /// Bits of an integer, the lowest first, that are known to be 0.
