@@ -210,6 +210,15 @@ impl Builder {
         self.shuffle(a, None, first..first + count)
     }
 
+    /// All lanes, combined by an operation. Their number is a power of two.
+    pub fn reduced(&mut self, binary: Binary, mut value: Value) -> Value {
+        while let half @ 1.. = usize::from(self.ty(value).lanes) / 2 {
+            let [low, high] = [0, half].map(|first| self.slice(value, first, half));
+            value = self.binary(binary, low, high);
+        }
+        value
+    }
+
     /// A mask as an integer.
     pub fn bits(&mut self, mask: Value) -> Value {
         self.pure(Op::Bits, &[mask], Type::int(self.ty(mask).lanes.into(), 1))

@@ -5,6 +5,7 @@ use rustc_hash::FxHashSet;
 
 use super::counted::{Counted, Exit, I64};
 use super::natural::{Copy, Loop, is_fault, loops};
+use super::sums::Evolution;
 use crate::middle::function::{Block, Constant, End, Function, Instruction, Target, Value};
 use crate::middle::op::{Access, Addressing, Binary, Inside, Op, Relation, Space};
 use crate::middle::types::Type;
@@ -13,8 +14,8 @@ use crate::middle::verify::Dominators;
 /// Iterations whose elements are read at once.
 const AT_ONCE: usize = 4;
 
-/// The fewest iterations for which that pays: before the loop, each lane's first and last addresses are compared with the window.
-const LEAST: u64 = 64;
+/// The fewest iterations for which that pays: before the loop, the first and the last addresses are compared with the window.
+const LEAST: u64 = 8;
 
 /// The most instructions of such a loop.
 const MOST: usize = 100;
@@ -149,13 +150,20 @@ fn condition(
         if step != Some(&Constant::All(inside.bytes.into())) {
             continue;
         }
-        for end in counted.ends(addresses) {
-            let builder = &mut counted.evolutions.builder;
-            for lane in 0..usize::from(builder.ty(end).lanes) {
-                let address = builder.shuffle(end, None, [lane]);
-                conditions.extend(builder.effect(Op::Inside(inside), &[address], &[Type::mask(1)]));
-            }
+        let first = addresses.first;
+        let builder = &mut counted.evolutions.builder;
+        let [lowest, highest] = [Binary::UMin, Binary::UMax].map(|binary| builder.reduced(binary, first));
+        // As all lanes go on alike, they end in the order in which they begin.
+        let step = builder.int(I64, inside.bytes.into());
+        let ends = counted.ends(Evolution { first: highest, step: Some(step) });
+        let builder = &mut counted.evolutions.builder;
+        for address in std::iter::once(lowest).chain(ends) {
+            conditions.extend(builder.effect(Op::Inside(inside), &[address], &[Type::mask(1)]));
         }
+        let ty = builder.ty(first);
+        let [rest, zero] = [u64::from(inside.alignment) - 1, 0].map(|bits| builder.int(ty, bits));
+        let rest = builder.binary(Binary::And, first, rest);
+        conditions.push(builder.compare(Relation::Eq, rest, zero));
         chosen.push(*load);
     }
     if chosen.is_empty() {

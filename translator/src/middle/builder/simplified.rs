@@ -226,7 +226,8 @@ impl Builder {
                 let order = order.iter().map(|at| usize::from(before[usize::from(*at)]));
                 Some(self.shuffle(inner[0], inner.get(1).copied(), order))
             }
-            // One lane of a result is made of that lane of its operands.
+            // One lane of a result is made of that lane of its operands; not of the smallest or largest, which lanes are reduced to.
+            Op::Binary(Binary::SMin | Binary::SMax | Binary::UMin | Binary::UMax) => None,
             Op::Binary(_) | Op::Convert(Convert::ZExt | Convert::SExt | Convert::Trunc) if ty.lanes == 1 => {
                 let lanes: Vec<Value> = inner
                     .iter()

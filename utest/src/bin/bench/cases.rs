@@ -35,6 +35,9 @@ pub struct Step {
     pub more: Vec<u32>,
 }
 
+/// Features of each point of `nearest`.
+const FEATURES: usize = 32;
+
 const EXACT: Check = within(0.0);
 
 const fn within(tolerance: f64) -> Check {
@@ -42,7 +45,7 @@ const fn within(tolerance: f64) -> Check {
 }
 
 /// All of them.
-pub static CASES: [Case; 26] = [
+pub static CASES: [Case; 30] = [
     Case {
         name: "fft",
         sizes: [1 << 10, 1 << 16, 1 << 21],
@@ -245,16 +248,55 @@ pub static CASES: [Case; 26] = [
         check: within(1e-4),
     },
     Case {
+        name: "softmax",
+        sizes: [64, 1024, 4096],
+        arguments: |n, random| vec![Floats(vec![0.0; n * 64]), floats(random, n * 64, -4.0, 4.0), Word(64)],
+        steps: |n| linear("softmax", n, 64),
+        expected: expected::softmax,
+        check: within(1e-3),
+    },
+    Case {
+        name: "nearest",
+        sizes: [1 << 9, 1 << 14, 1 << 18],
+        arguments: |n, random| {
+            let points = floats(random, n * FEATURES, -1.0, 1.0);
+            vec![Floats(vec![0.0; n]), points, floats(random, FEATURES, -1.0, 1.0), word(FEATURES)]
+        },
+        steps: |n| linear("nearest", n, 64),
+        expected: expected::nearest,
+        check: within(1e-4),
+    },
+    Case {
+        name: "pagerank",
+        sizes: [1 << 9, 1 << 16, 1 << 20],
+        arguments: |n, random| {
+            let starts = starts(random, n, 0, 32);
+            let links = words(random, starts[n] as usize, n as u32);
+            let shares = floats(random, n, 0.0, 1.0);
+            vec![Floats(vec![0.0; n]), shares, Words(starts), links, Float(0.85), word(n)]
+        },
+        steps: |n| linear("pagerank", n, 256),
+        expected: expected::pagerank,
+        check: within(1e-4),
+    },
+    Case {
+        name: "segments",
+        sizes: [1 << 9, 1 << 16, 1 << 20],
+        arguments: |n, random| {
+            let starts = starts(random, n, 1, 32);
+            vec![Floats(vec![0.0; 2 * n]), floats(random, starts[n] as usize, -1.0, 1.0), Words(starts)]
+        },
+        steps: |n| linear("segments", n, 256),
+        expected: expected::segments,
+        check: within(1e-4),
+    },
+    Case {
         name: "bfs",
         sizes: [1 << 9, 1 << 16, 1 << 20],
         arguments: |n, random| {
             let mut levels = vec![u32::MAX; n];
             levels[n / 2] = 0;
-            let mut starts = vec![0];
-            starts.extend((0..n).scan(0, |end, _| {
-                *end += random.below(16u32);
-                Some(*end)
-            }));
+            let starts = starts(random, n, 0, 16);
             let edges = words(random, starts[n] as usize, n as u32);
             vec![Words(levels), Words(starts), edges]
         },
@@ -341,6 +383,16 @@ fn words(random: &mut Random, count: usize, limit: u32) -> Data {
 
 fn floats(random: &mut Random, count: usize, low: f32, high: f32) -> Data {
     Floats((0..count).map(|_| random.float(low, high)).collect())
+}
+
+/// Where each of some rows begins, which have at least so many elements and fewer than `limit`, and where the last one ends.
+fn starts(random: &mut Random, count: usize, least: u32, limit: u32) -> Vec<u32> {
+    let mut end = 0;
+    let ends = (0..count).map(|_| {
+        end += random.below(limit - least) + least;
+        end
+    });
+    std::iter::once(0).chain(ends).collect()
 }
 
 fn linear(kernel: &'static str, global: usize, local: usize) -> Vec<Step> {

@@ -292,6 +292,47 @@ pub fn matvec(arguments: &[Data]) -> Data {
     Floats(matrix.chunks_exact(x.len()).map(row).collect())
 }
 
+pub fn softmax(arguments: &[Data]) -> Data {
+    let [_, Floats(input), Word(columns)] = arguments else { mismatch() };
+    let row = |row: &[f32]| {
+        let most = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let powers: Vec<f64> = row.iter().map(|value| f64::from(value - most).exp()).collect();
+        let sum: f64 = powers.iter().sum();
+        powers.into_iter().map(move |power| (power / sum) as f32)
+    };
+    Floats(input.chunks_exact(*columns as usize).flat_map(row).collect())
+}
+
+pub fn nearest(arguments: &[Data]) -> Data {
+    let [_, Floats(points), Floats(query), ..] = arguments else { mismatch() };
+    let square = |(a, b): (&f32, &f32)| (f64::from(*a) - f64::from(*b)).powi(2);
+    let distance = |point: &[f32]| point.iter().zip(query).map(square).sum::<f64>() as f32;
+    Floats(points.chunks_exact(query.len()).map(distance).collect())
+}
+
+pub fn pagerank(arguments: &[Data]) -> Data {
+    let [_, Floats(shares), Words(starts), Words(links), Float(damping), Word(pages)] = arguments else {
+        mismatch()
+    };
+    let damping = f64::from(*damping);
+    let rank = |ends: &[u32]| {
+        let links = &links[ends[0] as usize..ends[1] as usize];
+        let sum: f64 = links.iter().map(|link| f64::from(shares[*link as usize])).sum();
+        ((1.0 - damping) / f64::from(*pages) + damping * sum) as f32
+    };
+    Floats(starts.windows(2).map(rank).collect())
+}
+
+pub fn segments(arguments: &[Data]) -> Data {
+    let [_, Floats(values), Words(starts)] = arguments else { mismatch() };
+    let segment = |ends: &[u32]| {
+        let values = &values[ends[0] as usize..ends[1] as usize];
+        let mean = values.iter().copied().map(f64::from).sum::<f64>() / values.len() as f64;
+        [mean as f32, values.iter().copied().fold(f32::NEG_INFINITY, f32::max)]
+    };
+    Floats(starts.windows(2).flat_map(segment).collect())
+}
+
 pub fn bfs(arguments: &[Data]) -> Data {
     let [Words(levels), Words(starts), Words(edges)] = arguments else { mismatch() };
     let mut levels = levels.clone();
