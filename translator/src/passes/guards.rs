@@ -6,14 +6,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::natural;
 use super::simplify::Rebuild;
 use super::strides::Strides;
-use super::sums::Row;
+use super::sums::{Row, Sum};
 use crate::middle::function::{Block, End, Function, Instruction, Target, Value};
-use crate::middle::op::{Access, Addressing, Binary, Convert, Op, Relation, Space, Window};
+use crate::middle::op::{Access, Addressing, Binary, Convert, Inside, Op, Relation, Space, Window};
 use crate::middle::types::Type;
 
 /// The most instructions of a region, and between two of its accesses.
 const MOST: usize = 160;
 const MOST_BETWEEN: usize = 32;
+/// Addresses are asked about together if they are nearer to each other.
+const FARTHEST: i64 = 1 << 24;
 /// The fewest accesses for which a region pays.
 const FEWEST: usize = 2;
 
@@ -42,6 +44,50 @@ fn users(function: &Function) -> FxHashMap<Value, Vec<Option<Instruction>>> {
         data.end.values().for_each(|value| users.entry(*value).or_default().push(None));
     }
     users
+}
+
+/// Bytes that have to be inside.
+struct Asked {
+    address: Value,
+    inside: Inside,
+    origin: u32,
+}
+
+impl Asked {
+    /// Joins other bytes, at a distance from the address.
+    fn join(&mut self, other: &Asked, distance: i64) {
+        let [first, other_first] = [i64::from(self.inside.first), distance + i64::from(other.inside.first)];
+        let end = (first + i64::from(self.inside.bytes)).max(other_first + i64::from(other.inside.bytes));
+        if other_first < first {
+            (self.address, self.inside.first) = (other.address, other.inside.first);
+        }
+        self.inside.bytes = (end - first.min(other_first)) as u32;
+    }
+}
+
+/// One question for bytes whose addresses differ by a constant: where the first and the last are inside, those between them are.
+fn merged(function: &Function, asked: Vec<Asked>) -> Vec<Asked> {
+    let mut merged: Vec<(Asked, Sum)> = Vec::new();
+    for own in asked {
+        let sum = Sum::of(function, own.address);
+        let known = merged.iter_mut().find_map(|(other, known)| {
+            let distance = sum.distance(known, function.ty(own.address).scalar.bits())?;
+            let [a, b] =
+                [own.inside, other.inside].map(|inside| (inside.space, inside.window, inside.alignment));
+            let is_near = distance.abs() < FARTHEST && distance % i64::from(own.inside.alignment) == 0;
+            (a == b && is_near).then_some((other, known, distance))
+        });
+        match known {
+            Some((other, known, distance)) => {
+                other.join(&own, distance);
+                if other.address == own.address {
+                    *known = sum;
+                }
+            }
+            None => merged.push((own, sum)),
+        }
+    }
+    merged.into_iter().map(|(own, _)| own).collect()
 }
 
 struct Guards<'a> {
@@ -223,7 +269,7 @@ impl Guards<'_> {
 
     /// Whether all accesses are inside; where they begin.
     fn condition(&mut self, candidates: &[Instruction], rows: &mut FxHashMap<Instruction, Row>) -> Value {
-        let mut known = FxHashSet::default();
+        let mut asked = Vec::new();
         let mut all = self.rebuild.builder.mask(1, true);
         for instruction in candidates {
             let data = self.function.instruction(*instruction);
@@ -237,14 +283,18 @@ impl Guards<'_> {
                 }
             };
             let lanes = self.function.ty(data.operands[1]).lanes;
-            let inside = access.extent(lanes.into(), row.stride as i32);
             all = self.rebuild.builder.binary(Binary::And, all, row.holds);
-            if known.insert((row.first, inside)) {
-                let one = Type::mask(1);
-                let own = self.rebuild.builder.effect(Op::Inside(inside), &[row.first], &[one])[0];
-                all = self.rebuild.builder.binary(Binary::And, all, own);
-            }
+            asked.push(Asked {
+                address: row.first,
+                inside: access.extent(lanes.into(), row.stride as i32),
+                origin: data.origin,
+            });
             rows.insert(*instruction, row);
+        }
+        for Asked { address, inside, origin } in merged(&self.rebuild.builder.function, asked) {
+            self.rebuild.builder.origin = origin;
+            let own = self.rebuild.builder.effect(Op::Inside(inside), &[address], &[Type::mask(1)])[0];
+            all = self.rebuild.builder.binary(Binary::And, all, own);
         }
         all
     }

@@ -9,6 +9,7 @@ mod dead;
 mod guards;
 mod natural;
 mod predication;
+mod rematerialise;
 mod serial;
 mod simplify;
 pub mod strides;
@@ -22,10 +23,11 @@ use crate::middle::function::Function;
 pub type Pass = fn(&Function) -> Function;
 
 /// All passes, by name.
-pub const PASSES: [(&str, Pass); 8] = [
+pub const PASSES: [(&str, Pass); 9] = [
     ("simplify", simplify::simplify),
     ("dead", dead::remove),
     ("coalesce", coalesce::coalesce),
+    ("rematerialise", rematerialise::rematerialise),
     ("addresses", addresses::find),
     ("ahead", ahead::read_ahead),
     ("serial", serial::serialise),
@@ -34,11 +36,13 @@ pub const PASSES: [(&str, Pass); 8] = [
 ];
 
 /// The names of those that are run, in their order.
-const ORDER: [&str; 15] = [
+const ORDER: [&str; 17] = [
     "simplify",
     "dead",
     "coalesce",
     "simplify",
+    "dead",
+    "rematerialise",
     "dead",
     "addresses",
     "ahead",

@@ -43,6 +43,15 @@ impl Sum {
         sum
     }
 
+    /// How far it is from another one of the same terms, of so many bits.
+    pub fn distance(&self, other: &Sum, bits: u32) -> Option<i64> {
+        let is_alike =
+            self.stride == other.stride && self.scalars == other.scalars && self.offsets == other.offsets;
+        let unused = 64 - bits;
+        let distance = self.constant.wrapping_sub(other.constant) << unused;
+        is_alike.then_some((distance as i64) >> unused)
+    }
+
     fn add(&mut self, function: &Function, value: Value, extend: Option<Convert>, depth: usize) {
         let (parts, extend) = match (function.source(value).filter(|_| depth < MAX_DEPTH), extend) {
             (Some((Op::Binary(Binary::Add | Binary::AddNuw), parts)), None) => (parts, None),
