@@ -87,8 +87,7 @@ fn listing(case: &Case) -> String {
 }
 
 /// The same case with as few instructions as differ too. Nothing stands in place of the others, so that branches stay as they are.
-fn reduced(mut case: Case) -> (Case, String) {
-    let mut text = check(&case).unwrap_or_default();
+fn reduced(mut case: Case, mut text: String) -> (Case, String) {
     for at in 0..case.body.len() {
         let ends_loops = [walks::ends_loops, lanes::ends_loops, sparse::ends_loops];
         if ends_loops.iter().any(|ends| ends(&case.body[at])) {
@@ -124,8 +123,8 @@ fn compare(make: impl Fn(&mut Random) -> Case) {
         let mut case = make(&mut Random::new(number));
         leave_out(&mut case);
         run += case.body.iter().filter(|i| i.opcode != Opcode::Nop).count();
-        if check(&case).is_some() {
-            let (case, text) = reduced(case);
+        if let Some(found) = check(&case) {
+            let (case, text) = reduced(case, found);
             let head = format!("seed {number}, SIMD{}, mask {:#x}", case.width, case.mask);
             failures.push(format!("{head}: {text}\n{}", listing(&case)));
             if failures.len() == 10 {
