@@ -2,7 +2,7 @@
 //!
 //! They are generic over the traits below. The interpreter instantiates them with `f32` and `f64`; the
 //! translator with types that emit code, so that both engines give the same bits. Therefore all operations
-//! must have a single correct result, no functions of the C library, and a fixed order of operands.
+//! must have a single correct result: no functions of the C library, and a fixed order of operands.
 //!
 //! `log`, `exp`, `sin` and `cos` compute in floats with fused multiply-add. `pow` computes in doubles, as an error of the
 //! logarithm is multiplied by the exponent, and rounds the result once. `docs/eu.md` has their errors, which `tests` measures.
@@ -152,24 +152,53 @@ const LOG: [f32; 9] = [
     -0.20706727,
     0.12621109,
 ];
-/// Bits of 1 and of sqrt(1/2).
-const ONE: u64 = 0x3f80_0000;
-const ROOT_OF_HALF: u64 = 0x3f35_04f3;
-/// Bits of 2^23: with an integer in the low bits, it is the float of 2^23 plus that integer.
-const TWO_23: u64 = 0x4b00_0000;
-/// 2^23 plus the bias of exponents.
-const TWO_23_BIASED: f32 = 8388608.0 + 127.0;
+/// Numbers of a type of floats.
+struct Format<Constant> {
+    /// Bits of the fraction.
+    fraction: u32,
+    /// Bits of 1 and of sqrt(1/2).
+    one: u64,
+    root_of_half: u64,
+    /// Bits of 2^`fraction`: with an integer in the low bits, it is that power plus the integer.
+    power: u64,
+    /// That power plus the bias of exponents.
+    biased: Constant,
+    unit: Constant,
+}
+
+const SINGLE: Format<f32> = Format {
+    fraction: 23,
+    one: 0x3f80_0000,
+    root_of_half: 0x3f35_04f3,
+    power: 0x4b00_0000,
+    biased: 8388608.0 + 127.0,
+    unit: 1.0,
+};
+const DOUBLE: Format<f64> = Format {
+    fraction: 52,
+    one: 0x3ff0_0000_0000_0000,
+    root_of_half: 0x3fe6_a09e_667f_3bcd,
+    power: 0x4330_0000_0000_0000,
+    biased: 4503599627370496.0 + 1023.0,
+    unit: 1.0,
+};
+
+/// The exponent of a normal number, and its mantissa, from sqrt(1/2) to sqrt(2), minus 1.
+#[inline(always)]
+fn split<N: FloatOps>(x: N, format: &Format<N::Constant>) -> [N; 2] {
+    let bits = x.bits();
+    let exponent = bits.plus(bits.like(format.one - format.root_of_half)).right(format.fraction);
+    let mantissa = N::from_bits(bits.plus(bits.like(format.one)).minus(exponent.left(format.fraction)));
+    let whole = N::from_bits(exponent.flip(bits.like(format.power))) - format.biased;
+    [whole, mantissa - format.unit]
+}
 
 /// The exponent, and a polynomial of the mantissa. Exact for powers of two.
 #[inline(always)]
 fn logarithm<S: Single>(x: S) -> S {
     let small = x.less(f32::MIN_POSITIVE);
-    let bits = S::select(small, x * TWO_32, x).bits();
-    let exponent = bits.plus(bits.like(ONE - ROOT_OF_HALF)).right(23);
-    let mantissa = S::from_bits(bits.plus(bits.like(ONE)).minus(exponent.left(23)));
-    let whole = S::from_bits(exponent.flip(bits.like(TWO_23))) - TWO_23_BIASED;
+    let [whole, f] = split(S::select(small, x * TWO_32, x), &SINGLE);
     let whole = S::select(small, whole - 32.0, whole);
-    let f = mantissa - 1.0;
     let value = f.fused(horner(f, &LOG), whole);
     S::select(positive_finite(x), value, special_logarithm(x))
 }
@@ -183,7 +212,7 @@ fn special_logarithm<S: Single>(x: S) -> S {
 
 /// Coefficients of 2 * 2^r for r from -1/2 to 1/2: relative error 2^-28.
 const EXP: [f32; 7] = [2.0, 1.3862944, 0.4804529, 0.11100718, 0.019237667, 0.0026782604, 0.0003048257];
-/// From here on 2^x is infinite, and before it 0.
+/// Where 2^x is 0, and where it is infinite.
 const EXP_LIMITS: [f32; 2] = [-151.0, 128.0];
 /// Below it half of 2^x may be denormal.
 const SMALLEST_EXPONENT: f32 = -125.0;
@@ -200,7 +229,7 @@ fn exponential<S: Single>(x: S) -> S {
     let fraction = x - (rounder - ROUNDER);
     let bits = rounder.bits().left(23);
     // Half of the power, which has an exponent for 2^128, too.
-    let half = S::from_bits(bits.plus(bits.like(ONE - (1 << 23))));
+    let half = S::from_bits(bits.plus(bits.like(SINGLE.one - (1 << SINGLE.fraction))));
     let power = horner(fraction, &EXP) * half;
     S::select(small, power * (1.0 / TWO_32), power)
 }
@@ -224,23 +253,11 @@ const WIDE_LOG: [f64; 15] = [
     0.06318185388310306,
 ];
 
-/// Bits of 1 and of sqrt(1/2).
-const WIDE_ONE: u64 = 0x3ff0_0000_0000_0000;
-const WIDE_ROOT_OF_HALF: u64 = 0x3fe6_a09e_667f_3bcd;
-/// Bits of 2^52, as [`TWO_23`].
-const TWO_52: u64 = 0x4330_0000_0000_0000;
-/// 2^52 plus the bias of exponents.
-const TWO_52_BIASED: f64 = 4503599627370496.0 + 1023.0;
-
 /// [`logarithm`] in doubles.
 #[inline(always)]
 fn wide_logarithm<S: Single>(x: S) -> S::Wide {
     // No value of `F` is denormal as a double.
-    let bits = x.widen().bits();
-    let exponent = bits.plus(bits.like(WIDE_ONE - WIDE_ROOT_OF_HALF)).right(52);
-    let mantissa = S::Wide::from_bits(bits.plus(bits.like(WIDE_ONE)).minus(exponent.left(52)));
-    let whole = S::Wide::from_bits(exponent.flip(bits.like(TWO_52))) - TWO_52_BIASED;
-    let f = mantissa - 1.0;
+    let [whole, f] = split(x.widen(), &DOUBLE);
     let value = whole + f * polynomial(f, &WIDE_LOG);
     S::Wide::select(positive_finite(x), value, special_logarithm(x).widen())
 }

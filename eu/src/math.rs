@@ -2,7 +2,7 @@
 //!
 //! Volume 7, "math - Extended Math Function", gives the hardware's error bounds: 1 ulp for `inv` and `rsq`, 4
 //! ulp for `fdiv` and `exp`, absolute bounds for `log`, `sin`, `cos`. Here `inv`, `sqrt` and `fdiv` are
-//! correctly rounded, the others almost ([`functions`]).
+//! correctly rounded, the others within the bounds ([`functions`]).
 
 use gencl_isa::MathFunction;
 

@@ -25,11 +25,7 @@ pub fn rematerialise(function: &Function) -> Function {
         function.block(block).instructions.iter().for_each(|instruction| rebuild.copy(*instruction));
         rebuild.end(block);
     }
-    rebuild.finish_with(|rebuild, target| {
-        let parameters = &function.block(target.block).parameters;
-        let kept = parameters.iter().zip(&target.arguments).filter(|(own, _)| !related.contains_key(own));
-        kept.map(|(_, argument)| rebuild.value(*argument)).collect()
-    })
+    rebuild.finish_kept(|own| !related.contains_key(own))
 }
 
 /// A value and a constant, modulo its type. Without a value it is the constant.
@@ -93,12 +89,14 @@ impl Related<'_> {
 
     /// Forgets what an edge does not agree with.
     fn check(&mut self, parameters: &[Value], arguments: &[Value]) {
+        let told: FxHashMap<Value, Value> =
+            parameters.iter().copied().zip(arguments.iter().copied()).collect();
         for (own, argument) in parameters.iter().zip(arguments) {
             let Some(Offset { root: Some(other), constant }) = self.offsets.get(own).copied() else {
                 continue;
             };
-            let told = parameters.iter().position(|parameter| *parameter == other).map(|n| arguments[n]);
-            let [own_sum, other_sum] = [Some(*argument), told].map(|value| self.sum(value?));
+            let [own_sum, other_sum] =
+                [Some(*argument), told.get(&other).copied()].map(|value| self.sum(value?));
             let agrees = own_sum.zip(other_sum).is_some_and(|(own_sum, other_sum)| {
                 let distance = own_sum.constant.wrapping_sub(other_sum.constant);
                 own_sum.root == other_sum.root && wrapped(distance, self.function.ty(*own)) == constant

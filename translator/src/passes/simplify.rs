@@ -184,17 +184,21 @@ impl<'a> Rebuild<'a> {
             old.block(block).instructions.iter().for_each(|instruction| each(&mut self, *instruction));
             self.end(block);
         }
-        self.finish_with(|rebuild, target| {
-            let parameters = &old.block(target.block).parameters;
-            let kept = parameters.iter().zip(&target.arguments).filter(|(own, _)| is_kept(own));
-            kept.map(|(_, argument)| rebuild.value(*argument)).collect()
-        })
+        self.finish_kept(is_kept)
     }
 
     /// Gives blocks their ends.
     pub fn finish(self) -> Function {
+        self.finish_kept(|_| true)
+    }
+
+    /// Gives blocks their ends, with the arguments of those parameters that are kept.
+    pub fn finish_kept(self, is_kept: impl Fn(&Value) -> bool) -> Function {
+        let old = self.old;
         self.finish_with(|rebuild, target| {
-            target.arguments.iter().map(|argument| rebuild.value(*argument)).collect()
+            let parameters = &old.block(target.block).parameters;
+            let kept = parameters.iter().zip(&target.arguments).filter(|(own, _)| is_kept(own));
+            kept.map(|(_, argument)| rebuild.value(*argument)).collect()
         })
     }
 

@@ -142,7 +142,7 @@ impl Texels<'_> {
     fn quotient(&mut self, bits: Value, largest: u32, width: u32) -> Value {
         let value = self.builder.convert(Convert::SIToFP, bits, Scalar::Float);
         let ty = self.builder.ty(value);
-        if !self.fuses || width > MOST_BITS {
+        if self.builder.emulates_fma || width > MOST_BITS {
             let divisor = self.builder.float(ty, largest.into());
             return self.builder.binary(Binary::FDiv, value, divisor);
         }
@@ -221,7 +221,7 @@ impl Texels<'_> {
         let above = self.builder.select(is_above, number, lowest);
         let is_below = self.builder.compare_floats(FloatRelation::Olt, above, one);
         let limited = self.builder.select(is_below, above, one);
-        if self.fuses && scale < 1 << MOST_BITS {
+        if !self.builder.emulates_fma && scale < 1 << MOST_BITS {
             let [scale, integer] =
                 [f64::from(scale), SINGLE_INTEGER].map(|value| self.builder.float(ty, value));
             let sum = self.builder.fma(limited, scale, integer);

@@ -37,8 +37,6 @@ struct Texels<'a> {
     number: u8,
     /// Lanes of the message.
     lanes: usize,
-    /// The host has `a * b + c`, rounded once.
-    fuses: bool,
 }
 
 impl Lift<'_> {
@@ -146,8 +144,7 @@ impl Lift<'_> {
         number: u8,
         lanes: usize,
     ) -> Texels<'a> {
-        let fuses = self.plan.host.fuses;
-        Texels { builder: &mut self.builder, facts, format, number, lanes, fuses }
+        Texels { builder: &mut self.builder, facts, format, number, lanes }
     }
 }
 

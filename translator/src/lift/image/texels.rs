@@ -83,11 +83,11 @@ impl Texels<'_> {
             }
             let value = self.builder.convert(Convert::FPExt, value, Scalar::Double);
             let before = sum.unwrap_or_else(|| self.builder.float(ty, 0.0));
-            *sum = Some(if self.fuses {
-                self.builder.fma(value, factor, before)
-            } else {
+            *sum = Some(if self.builder.emulates_fma {
                 let product = self.builder.binary(Binary::FMul, value, factor);
                 self.builder.binary(Binary::FAdd, before, product)
+            } else {
+                self.builder.fma(value, factor, before)
             });
         }
     }
