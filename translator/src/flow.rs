@@ -141,6 +141,13 @@ pub struct Block {
     pub parked: FixedBitSet,
 }
 
+impl Block {
+    /// Where an enabled channel, or else the thread, may go on.
+    pub fn successors(&self, by_channel: bool) -> &[usize] {
+        if by_channel { &self.channel } else { &self.thread }
+    }
+}
+
 /// The control flow of a kernel. Only blocks that a thread can reach are there; the first one is the kernel's first.
 pub struct Flow {
     /// In the order of their instructions.

@@ -15,7 +15,7 @@ type Key = (u8, bool);
 
 /// Finds such writes, and makes them whole.
 pub fn complete(plan: &mut Plan<'_>, flow: &Flow) {
-    let liveness = Liveness::new(plan, flow, &|_, _| false);
+    let liveness = Liveness::new(plan, flow);
     let mut whole = Vec::new();
     for block in &flow.blocks {
         let mut behind = no_bytes();

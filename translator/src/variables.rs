@@ -34,68 +34,15 @@ pub struct Variables {
     pub merging: Merging,
 }
 
-/// How often writes are found to be shared before all are taken to be.
-const ROUNDS: usize = 4;
-
 impl Variables {
     /// Finds the variables.
     pub fn new(plan: &Plan<'_>, flow: &Flow) -> Variables {
-        let mut shared: Vec<Vec<bool>> =
-            plan.effects.iter().map(|e| vec![false; e.definitions.len()]).collect();
-        for _ in 0..ROUNDS {
-            let variables = Variables::with_shared(plan, flow, &shared);
-            if !variables.find_shared(plan, &mut shared) {
-                return variables;
-            }
-        }
-        shared.iter_mut().flatten().for_each(|flag| *flag = true);
-        Variables::with_shared(plan, flow, &shared)
-    }
-
-    fn with_shared(plan: &Plan<'_>, flow: &Flow, shared: &[Vec<bool>]) -> Variables {
-        let liveness = Liveness::new(plan, flow, &|index, number| shared[index][number]);
-        let mut naming = Naming::new(plan, flow, shared, &liveness);
+        let liveness = Liveness::new(plan, flow);
+        let mut naming = Naming::new(plan, flow, &liveness);
         naming.name_all();
         naming.unite_where_threads_stop();
         naming.unite_overwritten();
         naming.finish(liveness.merging.clone())
-    }
-
-    /// Marks writes of variables of which some byte belongs to different channels at different places. Were there new ones?
-    fn find_shared(&self, plan: &Plan<'_>, shared: &mut [Vec<bool>]) -> bool {
-        const NONE: u8 = u8::MAX;
-        let mut owners: Vec<Vec<u8>> = self.all.iter().map(|v| vec![NONE; v.end - v.start]).collect();
-        let mut mixed = vec![false; self.all.len()];
-        let mut look = |variable: usize, access: &Access| {
-            // What belongs to no channel is looked at by `merging` itself.
-            for (byte, owner) in access.owned_bytes() {
-                let Some(owner) = owner else { continue };
-                let known = &mut owners[variable][byte - self.all[variable].start];
-                mixed[variable] |= *known != NONE && *known != owner as u8;
-                *known = owner as u8;
-            }
-        };
-        for (index, effects) in plan.effects.iter().enumerate() {
-            for (access, variable) in effects.uses.iter().zip(&self.uses[index]) {
-                if let (Some(access), Some(variable)) = (access, variable) {
-                    look(*variable, access);
-                }
-            }
-            for (definition, variable) in effects.definitions.iter().zip(&self.definitions[index]) {
-                if *variable != usize::MAX {
-                    look(*variable, &definition.access);
-                }
-            }
-        }
-        let mut found = false;
-        for (flags, variables) in shared.iter_mut().zip(&self.definitions) {
-            for (flag, variable) in flags.iter_mut().zip(variables) {
-                if *variable != usize::MAX && mixed[*variable] && !*flag {
-                    (*flag, found) = (true, true);
-                }
-            }
-        }
-        found
     }
 
     /// The variables of which something is read in a block, or kept, that was not written before in the same block.
@@ -154,7 +101,6 @@ const NOTHING: u32 = u32::MAX;
 struct Naming<'a> {
     plan: &'a Plan<'a>,
     flow: &'a Flow,
-    shared: &'a [Vec<bool>],
     liveness: &'a Liveness,
     /// Of each number, one that it is united with, or itself.
     parents: Vec<u32>,
@@ -165,17 +111,11 @@ struct Naming<'a> {
 }
 
 impl<'a> Naming<'a> {
-    fn new(
-        plan: &'a Plan<'a>,
-        flow: &'a Flow,
-        shared: &'a [Vec<bool>],
-        liveness: &'a Liveness,
-    ) -> Naming<'a> {
+    fn new(plan: &'a Plan<'a>, flow: &'a Flow, liveness: &'a Liveness) -> Naming<'a> {
         // The bytes that a thread begins with have their own number each.
         let mut naming = Naming {
             plan,
             flow,
-            shared,
             liveness,
             parents: (0..GRF_BYTES as u32).collect(),
             entries: std::array::from_fn(|_| vec![None; flow.blocks.len()]),
@@ -249,8 +189,7 @@ impl<'a> Naming<'a> {
         while let Some(block) = open.pop_first() {
             let entry = entries[block].clone().unwrap_or_default();
             let state = self.name_block(way, block, &entry);
-            let block = &self.flow.blocks[block];
-            for &next in if way == Way::Channel { &block.channel } else { &block.thread } {
+            for &next in self.flow.blocks[block].successors(way == Way::Channel) {
                 let arriving: Vec<u32> = live[next].ones().map(|byte| state[byte]).collect();
                 let Some(known) = &mut entries[next] else {
                     entries[next] = Some(arriving);
@@ -290,7 +229,7 @@ impl<'a> Naming<'a> {
             }
             for (k, definition) in plan.effects[index].definitions.iter().enumerate() {
                 let keeps = match way {
-                    Way::Channel => definition.partial || self.shared[index][k],
+                    Way::Channel => definition.partial || liveness.shared[index][k],
                     Way::Thread => liveness.keeping[index][k],
                     Way::Parked => plan.ops[index].no_mask && definition.partial,
                 };
@@ -359,26 +298,31 @@ impl<'a> Naming<'a> {
         let mut pairs = Vec::new();
         let has_parked = |(_, block): &(usize, &Block)| !block.parked.is_clear();
         for (number, block) in self.flow.blocks.iter().enumerate().filter(has_parked) {
-            let mut needed: Vec<Vec<u32>> = vec![Vec::new(); GRF_BYTES];
-            for target in block.parked.ones().map(|target| self.flow.targets[target]) {
-                let own: Vec<(u32, usize)> = self.own_at(target).collect();
-                own.into_iter().for_each(|(number, byte)| needed[byte].push(self.find(number)));
-            }
-            needed.iter_mut().for_each(|numbers| {
-                numbers.sort_unstable();
-                numbers.dedup();
-            });
-            let masked = |index: &usize| is_masked(self.plan, self.flow, number, *index);
-            for index in (block.start..block.end).filter(masked).collect::<Vec<usize>>() {
-                for (k, definition) in self.plan.effects[index].definitions.iter().enumerate() {
-                    let write = self.find(self.definitions[index][k]);
-                    for (byte, owner) in definition.access.owned_bytes() {
-                        let others = needed[byte].iter().filter(|own| **own != write);
-                        pairs.extend(others.map(|own| (write, *own, byte, owner)));
-                    }
-                }
+            let writes: Vec<(u32, (usize, Option<usize>))> = (block.start..block.end)
+                .filter(|index| is_masked(self.plan, self.flow, number, *index))
+                .flat_map(|index| self.definitions[index].iter().zip(&self.plan.effects[index].definitions))
+                .flat_map(|(write, definition)| definition.access.owned_bytes().map(|byte| (*write, byte)))
+                .collect();
+            let written: Bytes = writes.iter().map(|(_, (byte, _))| *byte).collect();
+            let own = block.parked.ones().flat_map(|target| self.own_at(self.flow.targets[target]));
+            let mut needed: Vec<(usize, u32)> = own
+                .filter(|(_, byte)| written.contains(*byte))
+                .map(|(number, byte)| (byte, number))
+                .collect();
+            needed.sort_unstable();
+            needed.dedup();
+            for (write, (byte, owner)) in writes {
+                let first = needed.partition_point(|(other, _)| *other < byte);
+                let others = needed[first..].iter().take_while(|(other, _)| *other == byte);
+                pairs.extend(others.map(|(_, own)| (write, *own, byte, owner)));
             }
         }
+        for (write, own, ..) in &mut pairs {
+            (*write, *own) = (self.find(*write), self.find(*own));
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs.retain(|(write, own, ..)| write != own);
         if pairs.is_empty() {
             return;
         }
