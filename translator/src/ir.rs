@@ -161,6 +161,11 @@ impl Value {
         self.text.parse().ok().filter(|_| is_small)
     }
 
+    /// Whether it is 0 in all lanes.
+    fn is_zero(&self) -> bool {
+        matches!(self.ty.scalar, Scalar::Int(2..)) && self.text == Value::int(self.ty, 0).text
+    }
+
     /// Without its type.
     pub fn name(&self) -> &str {
         &self.text

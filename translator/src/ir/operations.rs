@@ -3,13 +3,11 @@
 use super::{BIT, Function, I64, POINTER, Scalar, Ty, Value};
 
 impl Function {
-    /// An operation on two operands of one type: `add`, `fmul`, `lshr` ... None where a scalar stays as it is.
+    /// An operation on two operands of one type: `add`, `fmul`, `lshr` ... None where one of them stays as it is.
     pub fn binary(&mut self, operation: &str, a: &Value, b: &Value) -> Value {
         match operation {
-            "add" | "or" | "xor" if a.as_int() == Some(0) => return b.clone(),
-            "add" | "sub" | "or" | "xor" | "shl" | "lshr" | "ashr" if b.as_int() == Some(0) => {
-                return a.clone();
-            }
+            "add" | "or" | "xor" if a.is_zero() => return b.clone(),
+            "add" | "sub" | "or" | "xor" | "shl" | "lshr" | "ashr" if b.is_zero() => return a.clone(),
             "and" if b.as_int() == Some(u64::MAX >> (64 - b.ty.scalar.bits())) => return a.clone(),
             _ => {}
         }
@@ -75,6 +73,9 @@ impl Function {
             return a.clone();
         }
         let ty = Ty { lanes, ..a.ty };
+        if let Some(value) = a.as_int() {
+            return Value::int(ty, value);
+        }
         let text = format!("insertelement {} poison, {}, i64 0", ty.text(), a.typed());
         let first = self.value(ty, &text);
         let zeros = format!("<{lanes} x i32> zeroinitializer");

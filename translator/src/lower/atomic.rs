@@ -8,15 +8,9 @@ use gencl_eu::message::AtomicOperation as Operation;
 use super::memory::mark;
 use super::{FILE, Lowering};
 use crate::atomics::{Reduction, host_operation, reduction};
-use crate::ir::{BIT, I32, I64, Label, Ty, Value as LlvmValue};
+use crate::ir::{BIT, I64, Label, POINTER, Ty, Value as LlvmValue};
 use crate::middle::function::Instruction;
 use crate::middle::op::Space;
-
-/// An element of each lane in an array, which one lane after the other takes.
-struct Array {
-    place: LlvmValue,
-    element: Ty,
-}
 
 /// The values of a lane.
 struct Lane {
@@ -26,12 +20,28 @@ struct Lane {
 }
 
 /// An operation on values of so many bytes.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Kind {
     operation: Operation,
     space: Space,
     size: u8,
 }
+
+/// What a function does that performs an operation for one lane after the other.
+#[derive(Clone, PartialEq, Eq)]
+pub struct OneByOne {
+    kind: Kind,
+    /// The types of the lanes' offsets and values.
+    offsets: Ty,
+    sources: Vec<Ty>,
+    is_asked: bool,
+}
+
+/// The name of such functions.
+const ATOMIC: &str = "atomic";
+/// Bytes of one value of all lanes where such a function finds them: offsets, two values at most, answers.
+const ROW: usize = 32 * 8;
+const ANSWERS: usize = 3 * ROW;
 
 impl Lowering<'_> {
     /// An atomic operation; the answers, if they are asked for.
@@ -122,7 +132,8 @@ impl Lowering<'_> {
         elsewhere
     }
 
-    /// A loop over the enabled lanes.
+    /// Calls the function that performs an operation for one enabled lane after the other. Kernels that emulate operations on floats have
+    /// hundreds of them.
     fn one_by_one(
         &mut self,
         kind: Kind,
@@ -132,63 +143,100 @@ impl Lowering<'_> {
         mask: &LlvmValue,
         is_asked: bool,
     ) -> Option<LlvmValue> {
-        let element = Ty::int(u32::from(kind.size) * 8, 1);
-        let places = self.array_of(offsets);
-        let operands: Vec<Array> = sources.iter().map(|source| self.array_of(source)).collect();
-        let answers = Ty { lanes: offsets.ty.lanes, ..element };
-        let results = is_asked.then(|| self.array_of(&LlvmValue::int(answers, 0)));
-        let left = self.f.variable(4);
-        let all = self.f.resize(mask, 32, false);
-        self.f.store(&all, &left, FILE);
+        let lanes = self.lanes_of_atomics();
+        let all = std::iter::once(offsets).chain(sources);
+        for (number, values) in all.enumerate() {
+            let place = self.f.at(&lanes, number * ROW);
+            self.f.store(values, &place, FILE);
+        }
+        let types = sources.iter().map(|source| source.ty).collect();
+        let own = OneByOne { kind, offsets: offsets.ty, sources: types, is_asked };
+        let number = self.atomics.iter().position(|other| *other == own).unwrap_or_else(|| {
+            self.atomics.push(own);
+            self.atomics.len() - 1
+        });
+        let mask = self.f.resize(mask, 64, false);
+        let arguments = format!("{}, {}, {}", host.typed(), mask.typed(), lanes.typed());
+        self.f.line(&format!("call void @{ATOMIC}{number}({arguments}) #4"));
+        is_asked.then(|| {
+            let place = self.f.at(&lanes, ANSWERS);
+            self.f.load(Ty::int(u32::from(kind.size) * 8, offsets.ty.lanes), &place, FILE)
+        })
+    }
+
+    /// Where the functions for atomic operations find lanes.
+    fn lanes_of_atomics(&mut self) -> LlvmValue {
+        let place = self.lanes_of_atomics.take().unwrap_or_else(|| self.f.variable(ANSWERS + ROW));
+        self.lanes_of_atomics = Some(place.clone());
+        place
+    }
+
+    /// Writes those functions.
+    pub(super) fn atomic_functions(&mut self) {
+        for (number, own) in std::mem::take(&mut self.atomics).into_iter().enumerate() {
+            let entry = self.f.label();
+            self.f.begin(entry);
+            self.each_lane(&own);
+            let (attributes, _) = self.plan.host.keeping_registers();
+            let header = format!(
+                "define internal void @{ATOMIC}{number}(ptr %host, i64 %mask, ptr %lanes) #0 {attributes}"
+            );
+            self.module.add(std::mem::take(&mut self.f), &header, entry);
+        }
+    }
+
+    /// A loop over the enabled lanes.
+    fn each_lane(&mut self, own: &OneByOne) {
+        let element = Ty::int(u32::from(own.kind.size) * 8, 1);
+        let [host, lanes] = ["%host", "%lanes"].map(|name| LlvmValue::named(POINTER, name));
+        let left = self.f.variable(8);
+        self.f.store(&LlvmValue::named(I64, "%mask"), &left, FILE);
         let [next, some, done] = [(); 3].map(|()| self.f.label());
         self.f.begin(next);
-        let enabled = self.f.load(I32, &left, FILE);
-        let any = self.f.compare("icmp ne", &enabled, &LlvmValue::int(I32, 0));
+        let enabled = self.f.load(I64, &left, FILE);
+        let any = self.f.compare("icmp ne", &enabled, &LlvmValue::int(I64, 0));
         self.f.branch(&any, some, done);
         self.f.begin(some);
-        let lane = self.f.intrinsic("cttz", ".i32", I32, &[&enabled, &LlvmValue::int(BIT, 1)]);
-        let lane = self.f.resize(&lane, 64, false);
-        let below = self.f.binary("sub", &enabled, &LlvmValue::int(I32, 1));
+        let lane = self.f.intrinsic("cttz", ".i64", I64, &[&enabled, &LlvmValue::int(BIT, 1)]);
+        let below = self.f.binary("sub", &enabled, &LlvmValue::int(I64, 1));
         let rest = self.f.binary("and", &enabled, &below);
         self.f.store(&rest, &left, FILE);
-        let offset = self.taken(&places, &lane);
+        let offset = self.of_lane(&lanes, own.offsets, &lane);
         let offset = self.f.resize(&offset, 64, false);
-        let at = self.f.offset(host, &offset);
-        let mut own = operands.iter().map(|array| self.taken(array, &lane)).collect::<Vec<_>>().into_iter();
+        let at = self.f.offset(&host, &offset);
+        let mut values = Vec::new();
+        for (number, ty) in own.sources.iter().enumerate() {
+            let row = self.f.at(&lanes, (1 + number) * ROW);
+            values.push(self.of_lane(&row, *ty, &lane));
+        }
         let one = LlvmValue::int(element, 1);
-        let a = own.next().unwrap_or(one);
-        let b = own.next().unwrap_or_else(|| a.clone());
-        let old = self.updated(kind, &Lane { at, a, b });
-        if let Some(results) = &results {
-            let answer = match kind.operation {
+        let a = values.first().cloned().unwrap_or(one);
+        let b = values.get(1).unwrap_or(&a).clone();
+        let old = self.updated(own.kind, &Lane { at, a, b });
+        if own.is_asked {
+            let answer = match own.kind.operation {
                 Operation::PreDecrement => self.f.binary("sub", &old, &LlvmValue::int(element, 1)),
                 _ => old,
             };
-            let at = self.element_of(results, &lane);
+            let row = self.f.at(&lanes, ANSWERS);
+            let at = self.place_of_lane(&row, element, &lane);
             self.f.store(&answer, &at, FILE);
         }
         self.f.jump(next);
         self.f.begin(done);
-        results.map(|results| self.f.load(answers, &results.place, FILE))
+        self.f.ret_nothing();
     }
 
-    fn array_of(&mut self, values: &LlvmValue) -> Array {
-        let element = Ty { lanes: 1, ..values.ty };
-        let bytes = values.ty.lanes * element.scalar.bits() / 8;
-        let place = self.f.variable((bytes as usize).next_multiple_of(4));
-        self.f.store(values, &place, FILE);
-        Array { place, element }
-    }
-
-    fn element_of(&mut self, array: &Array, lane: &LlvmValue) -> LlvmValue {
-        let size = LlvmValue::int(I64, u64::from(array.element.scalar.bits() / 8));
+    fn place_of_lane(&mut self, row: &LlvmValue, element: Ty, lane: &LlvmValue) -> LlvmValue {
+        let size = LlvmValue::int(I64, u64::from(element.scalar.bits() / 8));
         let bytes = self.f.binary("mul", lane, &size);
-        self.f.offset(&array.place, &bytes)
+        self.f.offset(row, &bytes)
     }
 
-    fn taken(&mut self, array: &Array, lane: &LlvmValue) -> LlvmValue {
-        let at = self.element_of(array, lane);
-        self.f.load(array.element, &at, FILE)
+    fn of_lane(&mut self, row: &LlvmValue, values: Ty, lane: &LlvmValue) -> LlvmValue {
+        let element = Ty { lanes: 1, ..values };
+        let at = self.place_of_lane(row, element, lane);
+        self.f.load(element, &at, FILE)
     }
 
     /// Does the operation for a lane; the old value.

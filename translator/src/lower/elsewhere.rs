@@ -38,7 +38,6 @@ impl Lowering<'_> {
     ) -> Vec<LlvmValue> {
         let own = self.value(addresses);
         let mask = self.value(mask);
-        let address = self.first_enabled(&own, &mask);
         let data = self.function.instruction(instruction);
         let index = data.origin as usize;
         let Step::Message(message) = &self.plan.steps[index] else {
@@ -96,7 +95,7 @@ impl Lowering<'_> {
             let at = self.f.at(&self.file.clone(), at);
             self.f.store(&value, &at, FILE);
         }
-        self.call_missed(reach, index, &mask, &address);
+        self.call_missed(reach, index, &mask, &own);
         let found = results.iter().zip(&data.results).map(|((at, slot), result)| {
             let mut ty = super::llvm(self.function.ty(*result));
             // One value for all is that of each here.

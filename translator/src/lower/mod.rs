@@ -46,6 +46,7 @@ attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"=
 attributes #1 = { cold nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }
 attributes #2 = { cold nounwind }
 attributes #3 = { cold nounwind "no_caller_saved_registers" }
+attributes #4 = { nounwind "no_caller_saved_registers" }
 
 !1 = !{!"branch_weights", i32 1000, i32 1}
 !2 = !{!11, !11, i64 0}
@@ -87,6 +88,9 @@ struct Lowering<'a> {
     windows: Windows,
     /// What each function does that accesses to rows call rarely.
     partial_rows: Vec<rare::PartialRow>,
+    /// The same of functions for atomic operations, and where these find lanes.
+    atomics: Vec<atomic::OneByOne>,
+    lanes_of_atomics: Option<LlvmValue>,
     arrays: FxHashMap<u16, LlvmValue>,
     stops: bool,
 }
@@ -114,6 +118,8 @@ pub fn lower(plan: &Plan<'_>, lifted: Lifted) -> Written {
         hoisted: FxHashSet::default(),
         windows: Windows::default(),
         partial_rows: Vec::new(),
+        atomics: Vec::new(),
+        lanes_of_atomics: None,
         arrays: FxHashMap::default(),
         stops,
     };
@@ -213,6 +219,7 @@ impl Lowering<'_> {
         }
         let (own, hoisted) = (std::mem::take(&mut self.f), std::mem::take(&mut self.hoisted));
         self.rare_functions();
+        self.atomic_functions();
         (self.f, self.hoisted) = (own, hoisted);
         self.fill_taken();
         self.around(entry);

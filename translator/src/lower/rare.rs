@@ -37,10 +37,16 @@ pub struct PartialRow {
 
 impl Lowering<'_> {
     /// Has the simulator look for the buffer of an address and then perform a message whose payload is in the register file.
-    pub(super) fn call_missed(&mut self, reach: &Reach, index: usize, mask: &LlvmValue, address: &LlvmValue) {
+    pub(super) fn call_missed(
+        &mut self,
+        reach: &Reach,
+        index: usize,
+        mask: &LlvmValue,
+        addresses: &LlvmValue,
+    ) {
         let own = [self.thread.clone(), LlvmValue::int(I32, index as u64), mask.clone()];
         let found = LlvmValue::named(POINTER, FOUND);
-        let failed = self.missed(reach.window, &found, &own, address);
+        let failed = self.missed(reach.window, &found, &own, addresses, mask);
         self.performed(&failed, reach.window);
     }
 
@@ -52,18 +58,20 @@ impl Lowering<'_> {
         }
     }
 
-    /// Calls the function that does so.
+    /// Calls the function that does so: the first enabled lane's address is the one that is looked for.
     fn missed(
         &mut self,
         window: Option<u32>,
         found: &LlvmValue,
         message: &[LlvmValue],
-        address: &LlvmValue,
+        addresses: &LlvmValue,
+        enabled: &LlvmValue,
     ) -> LlvmValue {
         match window {
             None => self.call_rarely(SENT, message),
             Some(window) => {
-                let mut own = vec![found.clone(), LlvmValue::int(I64, window.into()), address.clone()];
+                let address = self.first_enabled(addresses, enabled);
+                let mut own = vec![found.clone(), LlvmValue::int(I64, window.into()), address];
                 own.extend_from_slice(message);
                 self.call_rarely(MISSED, &own)
             }
@@ -256,8 +264,7 @@ impl Lowering<'_> {
             if stride.is_some() {
                 lowering.f.store(&addresses, &place, FILE);
             }
-            let address = lowering.first_enabled(&addresses, &enabled);
-            let failed = lowering.missed(row.window, &known, &[own, index, mask], &address);
+            let failed = lowering.missed(row.window, &known, &[own, index, mask], &addresses, &enabled);
             lowering.f.ret(&failed);
         });
     }

@@ -154,21 +154,31 @@ impl Lowering<'_> {
 
     /// Whether accesses of so many bytes at these offsets are inside.
     pub fn inside(&mut self, reach: &Reach, offsets: &LlvmValue, bytes: usize) -> LlvmValue {
-        self.below(reach, &LlvmValue::int(I64, 0), offsets, bytes)
+        let limit = self.limit(reach, bytes);
+        self.all_below(offsets, &limit)
     }
 
     /// Whether they are at these offsets from another one.
     pub fn below(&mut self, reach: &Reach, from: &LlvmValue, offsets: &LlvmValue, bytes: usize) -> LlvmValue {
-        let limit = match reach.window {
+        let limit = self.limit(reach, bytes);
+        let limit = self.f.intrinsic("usub.sat", ".i64", I64, &[&limit, from]);
+        self.all_below(offsets, &limit)
+    }
+
+    /// The number of offsets at which so many bytes are inside.
+    fn limit(&mut self, reach: &Reach, bytes: usize) -> LlvmValue {
+        match reach.window {
             Some(number) => self.known(number, Question::Limit(bytes)),
             None => {
                 let size = self.constant(I64, offset_of!(Frame, local_size));
                 self.room(&size, bytes)
             }
-        };
-        let limit = self.f.intrinsic("usub.sat", ".i64", I64, &[&limit, from]);
+        }
+    }
+
+    fn all_below(&mut self, offsets: &LlvmValue, limit: &LlvmValue) -> LlvmValue {
         // Windows have 2^31 bytes at most.
-        let limit = self.f.resize(&limit, offsets.ty.scalar.bits(), false);
+        let limit = self.f.resize(limit, offsets.ty.scalar.bits(), false);
         let limit = self.f.splat(&limit, offsets.ty.lanes);
         self.f.compare("icmp ult", offsets, &limit)
     }
