@@ -128,3 +128,17 @@ fn dumps_are_text_that_tools_read() {
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.starts_with("; ModuleID") && text.contains("\ndefine "), "{text}");
 }
+
+#[test]
+fn the_current_directory_may_have_been_deleted() {
+    let folder = folder("deleted-directory", &[("a.cl", SCALE)]);
+    let script = r#"mkdir gone && cd gone && rmdir ../gone && exec "$0" --stats "$1""#;
+    let file = folder.join("a.cl");
+    let output = Command::new("sh")
+        .current_dir(&folder)
+        .args(["-c", script, env!("CARGO_BIN_EXE_genclc"), file.to_str().unwrap()])
+        .env_remove("GENCL_DEBUG")
+        .output()
+        .unwrap();
+    assert_eq!(table(&output).len(), 2, "{}", String::from_utf8_lossy(&output.stderr));
+}

@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     keep_memory();
+    leave_deleted_directory();
     // Deeply nested sources need more stack than the main thread has.
     let thread = std::thread::Builder::new().stack_size(256 << 20);
     let worker = thread.spawn(move || {
@@ -39,6 +40,15 @@ fn main() -> ExitCode {
     match worker.map(std::thread::JoinHandle::join) {
         Ok(Ok(code)) => code,
         _ => ExitCode::FAILURE,
+    }
+}
+
+/// Goes to the root if the current directory has been deleted, which an application need not notice: clang asks for it before it does
+/// anything else, and ends the process when there is none.
+fn leave_deleted_directory() {
+    if std::env::current_dir().is_err() {
+        // It can fail for a process without a root only.
+        let _ = std::env::set_current_dir("/");
     }
 }
 
