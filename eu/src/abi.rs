@@ -1,32 +1,32 @@
 //! The ABI of translated code, and the interface of the translator.
 //!
 //! Translated code is host machine code that executes the threads of a work-group. The translator generates
-//! it for a kernel and a [`Variant`]: a relocatable ELF object with one of the functions [`GROUP`] and
-//! [`THREAD`], which access all state through a [`Frame`]. Requests to the translator carry [`VERSION`].
+//! it for a kernel and a [`Variant`]: a relocatable ELF object with the function [`ENTRY`], which accesses all
+//! state through a [`Frame`]. Requests to the translator carry [`VERSION`].
 
 use serde::{Deserialize, Serialize};
 
 pub use crate::message::{ImageFacts, ImageNumbers};
 
 /// The version of this file's ABI and message formats.
-pub const VERSION: u32 = 8;
+pub const VERSION: u32 = 9;
 
-/// Name of `fn(*mut Frame) -> u32`, which executes all threads of the work-group. The object has it if its
-/// threads never yield. Returns 0, or [`FAULT`].
-pub const GROUP: &str = "gencl_group";
+/// Name of `fn(*mut Frame, first: u32, end: u32, resume: u32) -> u32`, which executes the threads from `first`
+/// to the one before `end`, one after the other, each from its beginning (`resume` 0), or from where all of
+/// them have yielded ([`Frame::resume`]), until it yields or ends. Where these are all threads of the
+/// work-group, all yield at the same `wait`, and all have sent the barrier message, they are resumed. Returns 0, or
+/// [`FAULT`] when a callback has failed, or the launch is cancelled.
+pub const ENTRY: &str = "gencl_threads";
 
-/// Name of `fn(*mut Frame, thread: u32, resume: u32) -> u32`, which executes a thread from its beginning
-/// (`resume` 0), or from where it has yielded, until it yields or ends. The object has it if its threads
-/// yield. Returns 0 when the thread has ended, [`FAULT`], or the value of `resume` with which it is to be
-/// resumed: the number of a `wait`, counted by address from 1 on, or a value with the bit [`YIELD`].
-pub const THREAD: &str = "gencl_thread";
+/// See [`ENTRY`].
+pub const FAULT: u32 = u32::MAX;
 
-/// A bit in the result of [`THREAD`]: the thread is not at a `wait` and can be resumed at any time. It yields
+/// A bit of [`Frame::resume`]: the thread is not at a `wait` and can be resumed at any time. It yields
 /// because it may be spinning on memory that another thread of its work-group is to write.
 pub const YIELD: u32 = 1 << 31;
 
-/// The result of either function when a callback has failed, or when the launch is cancelled.
-pub const FAULT: u32 = u32::MAX;
+/// [`Frame::resume`] of a thread that has ended.
+pub const ENDED: u32 = u32::MAX;
 
 /// A range of GPU addresses, within one buffer, and its host address: a lookup cache of message instructions.
 /// `size` 0 marks one that is empty.
@@ -58,8 +58,8 @@ pub struct Image {
 
 /// The state that a work-group's threads access.
 ///
-/// Translated code writes [`Frame::arrived`], [`Frame::unwritten`], [`Frame::counters`], the register files and [`Frame::saved`],
-/// and memory through the windows and [`Frame::local`]. It only reads the rest.
+/// Translated code writes [`Frame::arrived`], [`Frame::resume`], [`Frame::unwritten`], [`Frame::counters`], the register files and
+/// [`Frame::saved`], and memory through the windows and [`Frame::local`]. It only reads the rest.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Frame {
@@ -96,6 +96,9 @@ pub struct Frame {
     /// State of suspended threads beyond their register files: [`Translation::saved`] bytes for each, one
     /// after the other.
     pub saved: *mut u8,
+    /// Where each thread is to be resumed, if [threads yield](Translation::yields): the number of a `wait`, counted by
+    /// address from 1 on, a value with the bit [`YIELD`], or [`ENDED`].
+    pub resume: *mut u32,
     /// Not 0 when the launch is cancelled. Read at every backward branch.
     pub cancel: *const u8,
     /// Number of threads that have sent the barrier message.
@@ -208,7 +211,7 @@ pub struct Translation {
     pub windows: u32,
     /// Bytes of [`Frame::saved`] that it uses per thread.
     pub saved: u32,
-    /// Whether threads yield: the object has [`THREAD`], else [`GROUP`].
+    /// Whether threads yield, at barriers or for others to have their turn.
     pub yields: bool,
     /// Instructions that always go through [`Frame::interpret`], ascending.
     pub interpreted: Vec<Interpreted>,

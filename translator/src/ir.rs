@@ -191,6 +191,11 @@ fn constant(ty: Ty, elements: &[String]) -> String {
     }
 }
 
+fn phi(ty: Ty, incoming: &[(Value, Label)]) -> String {
+    let pairs = incoming.iter().map(|(value, from)| format!("[ {}, {} ]", value.name(), from.operand()));
+    format!("phi {} {}", ty.text(), pairs.collect::<Vec<_>>().join(", "))
+}
+
 /// A basic block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Label(u32);
@@ -258,9 +263,12 @@ impl Function {
     /// `phi`
     pub fn phi(&mut self, incoming: &[(Value, Label)]) -> Value {
         let ty = incoming[0].0.ty;
-        let pairs: Vec<String> =
-            incoming.iter().map(|(value, label)| format!("[ {}, %b{} ]", value.name(), label.0)).collect();
-        self.value(ty, &format!("phi {} {}", ty.text(), pairs.join(", ")))
+        self.value(ty, &phi(ty, incoming))
+    }
+
+    /// The same, with a name.
+    pub fn phi_named(&mut self, name: &Value, incoming: &[(Value, Label)]) {
+        self.line(&format!("{} = {}", name.name(), phi(name.ty, incoming)));
     }
 
     /// An instruction without result.

@@ -1,12 +1,13 @@
 //! Executes work-groups with translated code.
 
+use std::ops::Range;
 use std::ptr;
 use std::sync::Arc;
 
 use super::frame::{FrameOwner, find_window, interpret, send};
 pub use super::frame::{LaunchContext, TranslatedLaunch};
-use super::loader::{EntryPoint, HostCode, ThreadFunction};
-use gencl_eu::abi::{FAULT, Frame, Window, YIELD};
+use super::loader::HostCode;
+use gencl_eu::abi::{ENDED, Frame, Window, YIELD};
 use gencl_eu::device::Device;
 use gencl_eu::dispatch::{GRF_SIZE, GroupStatistics, HardwareThread, Launch};
 use gencl_eu::fault::{Fault, Reason};
@@ -28,8 +29,7 @@ pub struct Runner {
     counters: Vec<u64>,
     /// Work-groups since the counters were taken.
     groups: u64,
-    /// Where each thread is to be resumed, as the argument of [`gencl_eu::abi::THREAD`]: 0 is its beginning,
-    /// [`THREAD_ENDED`] marks one that has ended.
+    /// [`Frame::resume`]
     resume: Vec<u32>,
     /// Initial `cr0.0` of threads.
     control: u32,
@@ -48,8 +48,8 @@ struct Header([u32; GRF_SIZE / 4]);
 #[repr(C, align(64))]
 struct Line([u8; 64]);
 
-/// A value that is no result of [`gencl_eu::abi::THREAD`] at a `wait` or yield.
-const THREAD_ENDED: u32 = FAULT;
+/// Code has returned [`gencl_eu::abi::FAULT`].
+struct Failed;
 
 impl Runner {
     /// A runner without a launch.
@@ -69,6 +69,7 @@ impl Runner {
             images: ptr::null(),
             files: ptr::null(),
             saved: ptr::null_mut(),
+            resume: ptr::null_mut(),
             cancel: ptr::null(),
             arrived: 0,
             counters: ptr::null_mut(),
@@ -163,7 +164,7 @@ impl Runner {
     pub fn run(&mut self, x: u32, y: u32, z: u32) -> Result<(), Fault> {
         let owner = &mut *self.owner;
         let Some(task) = &owner.task else { return Err(Fault::unsupported("a work-group without a launch")) };
-        let entry = task.code.entry;
+        let yields = task.code.yields;
         for Header(header) in &mut self.headers {
             (header[1], header[6], header[7]) = (x, y, z);
         }
@@ -177,16 +178,23 @@ impl Runner {
         owner.frame.group = [x, y, z];
         owner.frame.arrived = 0;
         self.groups += 1;
-        match entry {
-            EntryPoint::Group(entry) => {
-                let frame = ptr::from_mut(&mut *self.owner).cast::<Frame>();
-                // SAFETY: the frame is complete, and is the first field of its owner, to which there is no
-                // other reference; the launch keeps the code alive.
-                let result = unsafe { entry(frame) };
-                if result == 0 { Ok(()) } else { Err(self.failed([x, y, z])) }
-            }
-            EntryPoint::Thread(entry) => self.run_threads(entry, [x, y, z]),
+        if yields {
+            return self.run_rounds([x, y, z]);
         }
+        let count = self.owner.frame.threads;
+        self.run_threads(0..count, 0).map_err(|Failed| self.failed([x, y, z]))
+    }
+
+    /// Executes threads that are all to be resumed at the same place.
+    fn run_threads(&mut self, threads: Range<u32>, resume: u32) -> Result<(), Failed> {
+        let owner = &mut *self.owner;
+        let Some(entry) = owner.task.as_ref().map(|task| task.code.entry) else { return Err(Failed) };
+        owner.frame.resume = self.resume.as_mut_ptr();
+        let frame = ptr::from_mut(owner).cast::<Frame>();
+        // SAFETY: the frame is complete, and is the first field of its owner, to which there is no other
+        // reference; the launch keeps the code alive.
+        let result = unsafe { entry(frame, threads.start, threads.end, resume) };
+        if result == 0 { Ok(()) } else { Err(Failed) }
     }
 
     /// The statistics of `groups` work-groups.
@@ -211,33 +219,24 @@ impl Runner {
         Profile { counters, groups, threads, ..Profile::default() }
     }
 
-    /// Executes the threads of a work-group round robin, each until it yields, until all have ended.
-    fn run_threads(&mut self, entry: ThreadFunction, group: [u32; 3]) -> Result<(), Fault> {
+    /// Executes the threads of a work-group in rounds, each until it yields, until all have ended.
+    fn run_rounds(&mut self, group: [u32; 3]) -> Result<(), Fault> {
         let count = self.owner.frame.threads;
         self.resume.clear();
         self.resume.resize(count as usize, 0);
-        let mut left = count;
         let mut opens = true;
         loop {
-            for thread in 0..count {
-                let resume = self.resume[thread as usize];
-                if resume == THREAD_ENDED || !opens && resume & YIELD == 0 {
-                    continue;
+            let mut first = 0;
+            while first < count {
+                let own = &self.resume[first as usize..];
+                let resume = own[0];
+                let end = first + own.iter().take_while(|other| **other == resume).count() as u32;
+                if resume != ENDED && (opens || resume & YIELD != 0) {
+                    self.run_threads(first..end, resume).map_err(|Failed| self.failed(group))?;
                 }
-                let frame = ptr::from_mut(&mut *self.owner).cast::<Frame>();
-                // SAFETY: the frame is complete, and begins its owner, who is ours; the code is kept by the
-                // task.
-                let result = unsafe { entry(frame, thread, resume) };
-                self.resume[thread as usize] = match result {
-                    FAULT => return Err(self.failed(group)),
-                    0 => {
-                        left -= 1;
-                        THREAD_ENDED
-                    }
-                    number => number,
-                };
+                first = end;
             }
-            if left == 0 {
+            if self.resume.iter().all(|resume| *resume == ENDED) {
                 return Ok(());
             }
             if self.is_cancelled() {
@@ -246,8 +245,8 @@ impl Runner {
             opens = self.owner.frame.arrived == count;
             if opens {
                 self.owner.frame.arrived = 0;
-            } else if self.resume.iter().all(|resume| *resume == THREAD_ENDED || resume & YIELD == 0) {
-                return Err(self.barrier_deadlock(left, group));
+            } else if self.resume.iter().all(|resume| *resume == ENDED || resume & YIELD == 0) {
+                return Err(self.barrier_deadlock(group));
             }
         }
     }
@@ -257,7 +256,7 @@ impl Runner {
         self.owner.task.as_ref().is_some_and(|task| task.work.running.cancel.is_set())
     }
 
-    /// The fault for which the code has returned [`FAULT`].
+    /// The fault for which code has failed.
     #[cold]
     fn failed(&mut self, group: [u32; 3]) -> Fault {
         let cancelled = self.is_cancelled();
@@ -274,9 +273,10 @@ impl Runner {
 
     /// The fault of a barrier that some threads never reach.
     #[cold]
-    fn barrier_deadlock(&self, left: u32, group: [u32; 3]) -> Fault {
+    fn barrier_deadlock(&self, group: [u32; 3]) -> Fault {
+        let left = self.resume.iter().filter(|resume| **resume != ENDED).count() as u32;
         let fault = eu::barrier_deadlock(left, self.owner.frame.threads, group);
-        let thread = (0..).zip(&self.resume).find(|(_, resume)| **resume != THREAD_ENDED);
+        let thread = (0..).zip(&self.resume).find(|(_, resume)| **resume != ENDED);
         match (thread, &self.owner.task) {
             (Some((thread, number)), Some(task)) => match wait(&task.work.kernel, *number) {
                 Some(instruction) => eu::locate_fault(&task.work.kernel, fault, thread, instruction),
@@ -289,10 +289,7 @@ impl Runner {
 
 /// Number of thread slots of a work-group: threads that never yield run one after the other in the same slot.
 fn slots(code: &HostCode, launch: &Launch) -> u32 {
-    match code.entry {
-        EntryPoint::Group(_) => 1,
-        EntryPoint::Thread(_) => launch.threads_per_group(),
-    }
+    if code.yields { launch.threads_per_group() } else { 1 }
 }
 
 /// The index of the `wait` instruction with a number, counted from 1.

@@ -4,7 +4,7 @@ use std::mem::{offset_of, size_of};
 
 use gencl_eu::abi::{Frame, Image, YIELD};
 
-use super::{FILE, Lowering, llvm};
+use super::{FILE, FRAME, Lowering, llvm};
 use crate::ir::{I32, I64, Label, POINTER, Ty, Value as LlvmValue};
 use crate::middle::function::{Block, Target};
 use crate::middle::op::Input;
@@ -12,49 +12,107 @@ use crate::middle::types::{Scalar, Type};
 
 /// How inputs are read.
 const INPUT: &str = "align 1, !tbaa !2, !invariant.load !5";
+/// Where all threads before have stopped, or 0.
+const COMMON: &str = "%common";
 /// Bytes of a half register of the thread's own constants.
 const HALF: usize = 16;
 
 impl Lowering<'_> {
     /// Writes what is before the threads, from `entry` on, and between two of them.
     pub fn around(&mut self, entry: Label) {
-        let (first, next) = (self.labels[0], self.end);
+        let [first, end, resume] = ["%first", "%end", "%resume"].map(|name| LlvmValue::named(I32, name));
+        let [all, done] = [(); 2].map(|()| self.f.label());
         self.f.begin(entry);
         self.look_at_all();
-        if self.stops {
-            let resumed = self.function.resumed.iter().map(|block| self.labels[block.0 as usize]);
-            let targets: Vec<_> = std::iter::once(first).chain(resumed).collect();
-            let place = LlvmValue::int(I32, u64::from(!YIELD));
-            let place = self.f.binary("and", &LlvmValue::named(I32, "%resume"), &place);
-            self.f.switch(&place, &targets);
-            self.f.begin(next);
-            return self.f.ret(&LlvmValue::int(I32, 0));
+        let before = self.f.current();
+        self.f.jump(self.threads);
+        self.f.begin(self.next);
+        let common = self.stops.then(|| self.common_stop(&first));
+        let after = self.f.binary("add nuw", &self.thread.clone(), &LlvmValue::int(I32, 1));
+        let last = self.f.compare("icmp eq", &after, &end);
+        self.f.branch(&last, all, self.threads);
+        let mut begins = vec![(first.clone(), before), (after, self.next)];
+        let place = LlvmValue::named(I32, "%place");
+        let mut places = vec![(resume, before), (place.clone(), self.next)];
+        self.f.begin(all);
+        match &common {
+            None => self.f.jump(done),
+            Some(common) => {
+                let again = self.f.label();
+                self.go_on(common, [&first, &end], again, done);
+                begins.push((first, again));
+                places.push((common.clone(), again));
+            }
         }
-        let begin = self.threads;
-        let [before, end] = [self.f.current(), self.f.label()];
-        let count = self.constant(I32, offset_of!(Frame, threads));
-        self.f.jump(begin);
-        self.f.begin(next);
-        let own = self.thread.clone();
-        let after = self.f.binary("add nuw", &own, &LlvmValue::int(I32, 1));
-        let last = self.f.compare("icmp eq", &after, &count);
-        self.f.branch(&last, end, begin);
-        self.f.begin(end);
+        self.f.begin(done);
         self.f.ret(&LlvmValue::int(I32, 0));
-        self.f.begin(begin);
-        let (zero, after) = (before.operand(), format!("[ {}, {} ]", after.name(), next.operand()));
-        self.f.line(&format!("{} = phi i32 [ 0, {zero} ], {after}", own.name()));
-        self.f.jump(first);
+        self.f.begin(self.threads);
+        self.f.phi_named(&self.thread, &begins);
+        if let Some(common) = common {
+            self.f.phi_named(&place, &places);
+            let known = places.iter().map(|(_, from)| match *from == self.next {
+                true => (common.clone(), *from),
+                false => (LlvmValue::int(I32, 0), *from),
+            });
+            self.f.phi_named(&LlvmValue::named(I32, COMMON), &known.collect::<Vec<_>>());
+        }
+        self.find_file();
+        let blocks = std::iter::once(0).chain(self.function.resumed.iter().map(|block| block.0 as usize));
+        let targets: Vec<Label> = blocks.map(|block| self.labels[block]).collect();
+        if let [only] = targets[..] {
+            return self.f.jump(only);
+        }
+        let place = self.f.binary("and", &place, &LlvmValue::int(I32, u64::from(!YIELD)));
+        self.f.switch(&place, &targets);
+    }
+
+    /// Notes where a thread has stopped; 0, or where all have until now.
+    fn common_stop(&mut self, first: &LlvmValue) -> LlvmValue {
+        let stopped = LlvmValue::named(I32, "%stopped");
+        let stops = std::mem::take(&mut self.stopped);
+        let stops: Vec<_> =
+            stops.into_iter().map(|(place, from)| (LlvmValue::int(I32, place.into()), from)).collect();
+        self.f.phi_named(&stopped, &stops);
+        let all = self.constant(POINTER, offset_of!(Frame, resume));
+        let own = self.element_at(&all, size_of::<u32>());
+        self.f.store(&stopped, &own, FRAME);
+        let common = LlvmValue::named(I32, COMMON);
+        let same = self.f.compare("icmp eq", &common, &stopped);
+        let common = self.f.select(&same, &stopped, &LlvmValue::int(I32, 0));
+        let is_first = self.f.compare("icmp eq", &self.thread.clone(), first);
+        self.f.select(&is_first, &stopped, &common)
+    }
+
+    /// Has the threads go on, in `again`, if they are all of the work-group's and have come to one `wait` and the barrier.
+    fn go_on(&mut self, common: &LlvmValue, [first, end]: [&LlvmValue; 2], again: Label, done: Label) {
+        let count = self.constant(I32, offset_of!(Frame, threads));
+        let at = self.f.at(&self.frame.clone(), offset_of!(Frame, arrived));
+        let arrived = self.f.load(I32, &at, FRAME);
+        // Neither `YIELD` nor `ENDED`.
+        let mut opens = self.f.compare("icmp sgt", common, &LlvmValue::int(I32, 0));
+        for (a, b) in [(first, &LlvmValue::int(I32, 0)), (end, &count), (&arrived, &count)] {
+            let same = self.f.compare("icmp eq", a, b);
+            opens = self.f.binary("and", &opens, &same);
+        }
+        self.f.branch(&opens, again, done);
+        self.f.begin(again);
+        self.f.store(&LlvmValue::int(I32, 0), &at, FRAME);
+        self.f.jump(self.threads);
+    }
+
+    /// Ends a thread, or stops it, as [`Frame::resume`] says.
+    pub fn stop(&mut self, place: u32) {
+        self.stopped.push((place, self.f.current()));
+        self.f.jump(self.next);
     }
 
     /// The thread's registers.
-    pub fn find_file(&mut self) {
+    fn find_file(&mut self) {
         let files = self.constant(POINTER, offset_of!(Frame, files));
         // Threads that never stop have one after the other the same.
         let number = if self.stops { self.thread.typed() } else { "i32 0".to_owned() };
-        self.f.first("%file.at", &format!("getelementptr ptr, {}, {number}", files.typed()));
-        self.f.first("%file", &format!("load ptr, ptr %file.at, {}", super::CONSTANT));
-        self.file = LlvmValue::named(POINTER, "%file");
+        self.f.line(&format!("%file.at = getelementptr ptr, {}, {number}", files.typed()));
+        self.f.line(&format!("{} = load ptr, ptr %file.at, {}", self.file.name(), super::CONSTANT));
     }
 
     /// Something that the thread begins with.

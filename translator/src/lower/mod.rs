@@ -18,7 +18,7 @@ mod windows;
 use std::collections::BTreeMap;
 
 use fixedbitset::FixedBitSet;
-use gencl_eu::abi::{FAULT, Frame, GROUP, THREAD, Translation, YIELD};
+use gencl_eu::abi::{ENDED, ENTRY, FAULT, Frame, Translation, YIELD};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Written;
@@ -80,9 +80,11 @@ struct Lowering<'a> {
     exits: BTreeMap<Block, Label>,
     /// Returns [`FAULT`].
     fault: Label,
-    /// Where a thread begins, and where it ends.
+    /// Where a thread begins or goes on, and what is behind it.
     threads: Label,
-    end: Label,
+    next: Label,
+    /// Where threads stop or end, as in [`Frame::resume`].
+    stopped: Vec<(u32, Label)>,
     /// What the function's first block has read.
     hoisted: FxHashSet<String>,
     windows: Windows,
@@ -106,7 +108,7 @@ pub fn lower(plan: &Plan<'_>, lifted: Lifted) -> Written {
         f: Text::default(),
         frame: LlvmValue::named(POINTER, "%frame"),
         thread: LlvmValue::named(I32, "%thread"),
-        file: LlvmValue::named(POINTER, "%frame"),
+        file: LlvmValue::named(POINTER, "%file"),
         values: FxHashMap::default(),
         wanted: wanted(function),
         labels: Vec::new(),
@@ -114,7 +116,8 @@ pub fn lower(plan: &Plan<'_>, lifted: Lifted) -> Written {
         exits: BTreeMap::new(),
         fault: Label::default(),
         threads: Label::default(),
-        end: Label::default(),
+        next: Label::default(),
+        stopped: Vec::new(),
         hoisted: FxHashSet::default(),
         windows: Windows::default(),
         partial_rows: Vec::new(),
@@ -197,13 +200,12 @@ fn llvm(ty: Type) -> Ty {
 }
 
 impl Lowering<'_> {
-    /// Writes the function that executes the threads of a work-group, or one until it stops.
+    /// Writes the function that executes threads of a work-group.
     fn threads(&mut self) {
         let dominators = Dominators::new(self.function);
         self.labels = self.function.block_numbers().map(|_| self.f.label()).collect();
         let entry = self.f.label();
-        (self.fault, self.end, self.threads) = (self.f.label(), self.f.label(), self.f.label());
-        self.find_file();
+        (self.fault, self.next, self.threads) = (self.f.label(), self.f.label(), self.f.label());
         let order: Vec<Block> = dominators.order().collect();
         for block in &order {
             self.block(*block);
@@ -223,10 +225,8 @@ impl Lowering<'_> {
         (self.f, self.hoisted) = (own, hoisted);
         self.fill_taken();
         self.around(entry);
-        let header = match self.stops {
-            true => format!("define i32 @{THREAD}(ptr noalias nonnull %frame, i32 %thread, i32 %resume) #0"),
-            false => format!("define i32 @{GROUP}(ptr noalias nonnull %frame) #0"),
-        };
+        let header =
+            format!("define i32 @{ENTRY}(ptr noalias nonnull %frame, i32 %first, i32 %end, i32 %resume) #0");
         self.module.add(std::mem::take(&mut self.f), &header, entry);
     }
 
@@ -267,13 +267,13 @@ impl Lowering<'_> {
                     _ => self.f.branch(&condition, yes, no),
                 }
             }
-            End::Return => self.f.jump(self.end),
+            End::Return => self.stop(ENDED),
             End::Fault => self.f.jump(self.fault),
             End::Suspend { resume, yields } => {
                 self.save(resume);
                 let number = self.function.resumed.iter().position(|block| *block == resume.block);
-                let number = number.map_or(0, |number| number as u64 + 1);
-                self.f.ret(&LlvmValue::int(I32, number | if *yields { u64::from(YIELD) } else { 0 }));
+                let number = number.map_or(0, |number| number as u32 + 1);
+                self.stop(number | if *yields { YIELD } else { 0 });
             }
         }
     }

@@ -2,10 +2,10 @@
 
 use std::ptr;
 
-use gencl_eu::abi::{FAULT, Frame, Pattern, Tier, Translation, Variant, Window, YIELD};
+use gencl_eu::abi::{ENDED, Frame, Pattern, Tier, Translation, Variant, Window, YIELD};
 use gencl_eu::message::AtomicOperation;
 use gencl_isa::Generation;
-use gencl_simulator::translated::loader::{EntryPoint, HostCode};
+use gencl_simulator::translated::loader::HostCode;
 use gencl_testing::Random;
 use gencl_translator::host::Host;
 use gencl_translator::lift::Lifted;
@@ -295,6 +295,7 @@ fn launched(program: &Program, code: &HostCode, state: &State) -> Ended {
     let windows = vec![empty; code.windows as usize];
     let per_thread: Vec<u8> = state.per_thread.concat();
     let (headers, cancel) = ([0_u8; 32], 0_u8);
+    let mut resume = vec![0_u32; threads];
     let mut saved = vec![0_u64; threads * code.saved as usize / 8];
     let mut owner = Box::new(Owner {
         frame: Frame {
@@ -311,6 +312,7 @@ fn launched(program: &Program, code: &HostCode, state: &State) -> Ended {
             windows: ptr::null_mut(),
             files: ptr::null(),
             saved: saved.as_mut_ptr().cast(),
+            resume: resume.as_mut_ptr(),
             images: ptr::null(),
             cancel: &raw const cancel,
             arrived: 0,
@@ -323,27 +325,29 @@ fn launched(program: &Program, code: &HostCode, state: &State) -> Ended {
         windows,
         state,
         messages: program.messages.clone(),
-        stops: matches!(code.entry, EntryPoint::Thread(_)),
+        stops: code.yields,
     });
     owner.frame.windows = owner.windows.as_mut_ptr();
     owner.frame.local = owner.state.local.as_mut_ptr();
     let mut files: Vec<*mut u8> = owner.state.files.iter_mut().map(|file| file.as_mut_ptr()).collect();
     owner.frame.files = files.as_mut_ptr().cast_const();
     let frame = (&raw mut *owner).cast::<Frame>();
-    let fault = match code.entry {
-        // SAFETY: the frame has all that the code reads, and stays where it is.
-        EntryPoint::Group(group) => unsafe { group(frame) != 0 },
-        EntryPoint::Thread(thread) => (0..threads as u32).any(|number| {
-            let mut resume = 0;
-            loop {
-                // SAFETY: as above; a thread goes on where it has stopped.
-                resume = unsafe { thread(frame, number, resume) };
-                if resume == 0 || resume == FAULT {
-                    return resume == FAULT;
+    // SAFETY: the frame has all that the code reads, and stays where it is.
+    let execute = |first: u32, end: u32, place: u32| unsafe { (code.entry)(frame, first, end, place) != 0 };
+    let fault = if !code.yields {
+        execute(0, threads as u32, 0)
+    } else {
+        (0..threads as u32).any(|number| {
+            let mut place = 0;
+            while place != ENDED {
+                if execute(number, number + 1, place) {
+                    return true;
                 }
-                assert!(resume & !YIELD != 0, "a thread goes on at its beginning");
+                place = resume[number as usize];
+                assert!(place & !YIELD != 0, "a thread goes on at its beginning");
             }
-        }),
+            false
+        })
     };
     let state = State { files: owner.state.files.clone(), ..owner.state };
     Ended { fault, state }

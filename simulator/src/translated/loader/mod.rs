@@ -51,20 +51,8 @@ impl From<std::io::Error> for LoadError {
     }
 }
 
-/// [`abi::GROUP`]
-pub type GroupFunction = unsafe extern "C" fn(*mut Frame) -> u32;
-
-/// [`abi::THREAD`]
-pub type ThreadFunction = unsafe extern "C" fn(*mut Frame, u32, u32) -> u32;
-
-/// The entry point of translated code.
-#[derive(Clone, Copy, Debug)]
-pub enum EntryPoint {
-    /// Executes a work-group: threads never yield.
-    Group(GroupFunction),
-    /// Executes a thread until it yields or ends.
-    Thread(ThreadFunction),
-}
+/// [`abi::ENTRY`]
+pub type EntryPoint = unsafe extern "C" fn(*mut Frame, u32, u32, u32) -> u32;
 
 /// Translated code in executable memory.
 #[derive(Debug)]
@@ -77,6 +65,8 @@ pub struct HostCode {
     pub windows: u32,
     /// See [`Translation::saved`].
     pub saved: u32,
+    /// See [`Translation::yields`].
+    pub yields: bool,
     /// See [`Translation::interpreted`].
     pub interpreted: Vec<Interpreted>,
     /// See [`Translation::counters`].
@@ -133,21 +123,15 @@ impl HostCode {
         }
         layout.write_table(&mut memory, &import_addresses());
         relocate::all(&file, &layout, &mut memory)?;
-        let name = if translation.yields { abi::THREAD } else { abi::GROUP };
-        let offset = entry(&file, &layout, name)?;
+        let offset = entry(&file, &layout, abi::ENTRY)?;
         let memory = memory.make_exec()?;
         let address = memory[offset as usize..].as_ptr();
-        let entry = if translation.yields {
-            // SAFETY: the address of machine code that has this signature according to the ABI.
-            EntryPoint::Thread(unsafe { std::mem::transmute::<*const u8, ThreadFunction>(address) })
-        } else {
-            // SAFETY: the address of machine code that has this signature according to the ABI.
-            EntryPoint::Group(unsafe { std::mem::transmute::<*const u8, GroupFunction>(address) })
-        };
+        // SAFETY: the address of machine code that has this signature according to the ABI.
+        let entry = unsafe { std::mem::transmute::<*const u8, EntryPoint>(address) };
         let interpreted = translation.interpreted.clone();
         let counted = translation.counted.clone();
-        let Translation { tier, windows, saved, counters, .. } = *translation;
-        Ok(HostCode { tier, entry, windows, saved, interpreted, counters, counted, _memory: memory })
+        let Translation { tier, windows, saved, yields, counters, .. } = *translation;
+        Ok(HostCode { tier, entry, windows, saved, yields, interpreted, counters, counted, _memory: memory })
     }
 }
 

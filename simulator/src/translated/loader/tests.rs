@@ -6,7 +6,7 @@ use object::{
 };
 use proptest::prelude::*;
 
-use super::{EntryPoint, GroupFunction, HostCode};
+use super::{EntryPoint, HostCode};
 use gencl_eu::abi::{self, Frame, IMPORTS, Translation};
 
 /// An object with a function.
@@ -42,8 +42,8 @@ fn translation(object: &Object<'_>) -> Translation {
 }
 
 /// A translation whose code jumps to a function of this program.
-fn group(function: GroupFunction) -> Translation {
-    translation(&object(abi::GROUP, &jump(function as usize)).0)
+fn group(function: EntryPoint) -> Translation {
+    translation(&object(abi::ENTRY, &jump(function as usize)).0)
 }
 
 /// `movabs $address, %rax; jmp *%rax`
@@ -52,9 +52,8 @@ fn jump(address: usize) -> Vec<u8> {
 }
 
 fn run(code: &HostCode) -> u32 {
-    let EntryPoint::Group(group) = code.entry else { panic!("a group") };
-    // SAFETY: the functions of these tests do not look at their argument.
-    unsafe { group(std::ptr::null_mut()) }
+    // SAFETY: the functions of these tests do not look at their arguments.
+    unsafe { (code.entry)(std::ptr::null_mut(), 0, 1, 0) }
 }
 
 /// `mov $value, %eax; ret`
@@ -62,13 +61,13 @@ fn constant(value: u32) -> Vec<u8> {
     [&[0xb8][..], &value.to_le_bytes(), &[0xc3]].concat()
 }
 
-unsafe extern "C" fn eleven(_: *mut Frame) -> u32 {
+unsafe extern "C" fn eleven(_: *mut Frame, _: u32, _: u32, _: u32) -> u32 {
     11
 }
 
 #[test]
 fn functions_are_found_and_called() {
-    let (own, _) = object(abi::GROUP, &constant(7));
+    let (own, _) = object(abi::ENTRY, &constant(7));
     assert_eq!(run(&HostCode::load(&translation(&own)).unwrap()), 7);
     assert_eq!(run(&HostCode::load(&group(eleven)).unwrap()), 11);
 }
@@ -76,7 +75,7 @@ fn functions_are_found_and_called() {
 #[test]
 fn constants_and_other_functions_are_reached() {
     // `mov constant(%rip), %eax; ret`
-    let (mut own, _) = object(abi::GROUP, &[0x8b, 0x05, 0, 0, 0, 0, 0xc3]);
+    let (mut own, _) = object(abi::ENTRY, &[0x8b, 0x05, 0, 0, 0, 0, 0xc3]);
     let rodata = own.section_id(StandardSection::ReadOnlyData);
     own.append_section_data(rodata, &[1, 2, 3, 4], 4);
     let offset = own.append_section_data(rodata, &99u32.to_le_bytes(), 64);
@@ -89,7 +88,7 @@ fn constants_and_other_functions_are_reached() {
         (vec![0xe9, 0, 0, 0, 0], 1, elf::R_X86_64_PLT32),
         (vec![0xff, 0x25, 0, 0, 0, 0], 2, elf::R_X86_64_GOTPCRELX),
     ] {
-        let (mut own, _) = object(abi::GROUP, &code);
+        let (mut own, _) = object(abi::ENTRY, &code);
         let other = symbol(&mut own, "other");
         let text = own.section_id(StandardSection::Text);
         own.add_symbol_data(other, text, &constant(5), 16);
@@ -98,7 +97,7 @@ fn constants_and_other_functions_are_reached() {
     }
 
     // `movabs $other, %rax; jmp *%rax`
-    let (mut own, _) = object(abi::GROUP, &jump(0));
+    let (mut own, _) = object(abi::ENTRY, &jump(0));
     let other = symbol(&mut own, "other");
     let text = own.section_id(StandardSection::Text);
     own.add_symbol_data(other, text, &constant(6), 16);
@@ -114,12 +113,12 @@ fn the_hosts_functions_are_called() {
         let mut code =
             vec![0x48, 0x83, 0xec, 8, 0x31, 0xd2, 0x31, 0xf6, 0xe8, 0, 0, 0, 0, 0x48, 0x83, 0xc4, 8];
         code.extend(constant(3));
-        let (mut own, _) = object(abi::GROUP, &code);
+        let (mut own, _) = object(abi::ENTRY, &code);
         let import = symbol(&mut own, name);
         relocate(&mut own, 9, import, elf::R_X86_64_PLT32, -4);
         assert_eq!(run(&HostCode::load(&translation(&own)).unwrap()), 3, "{name}");
         // `jmp *name@GOTPCREL(%rip)` instead
-        let (mut own, _) = object(abi::GROUP, &[0x31, 0xd2, 0x31, 0xf6, 0xff, 0x25, 0, 0, 0, 0]);
+        let (mut own, _) = object(abi::ENTRY, &[0x31, 0xd2, 0x31, 0xf6, 0xff, 0x25, 0, 0, 0, 0]);
         let import = symbol(&mut own, name);
         relocate(&mut own, 6, import, elf::R_X86_64_REX_GOTPCRELX, -4);
         run(&HostCode::load(&translation(&own)).unwrap());
@@ -129,33 +128,31 @@ fn the_hosts_functions_are_called() {
 #[test]
 fn unsupported_objects_are_refused() {
     let error = |object: &Object<'_>| HostCode::load(&translation(object)).unwrap_err().to_string();
-    let (mut own, _) = object(abi::GROUP, &[0xe8, 0, 0, 0, 0, 0xc3]);
+    let (mut own, _) = object(abi::ENTRY, &[0xe8, 0, 0, 0, 0, 0xc3]);
     let import = symbol(&mut own, "system");
     relocate(&mut own, 1, import, elf::R_X86_64_PLT32, -4);
     assert_eq!(error(&own), "translated code: undefined symbol \"system\"");
 
     for r_type in [elf::R_X86_64_32, elf::R_X86_64_32S, elf::R_X86_64_TPOFF32, 12345] {
-        let (mut own, symbol) = object(abi::GROUP, &constant(0));
+        let (mut own, symbol) = object(abi::ENTRY, &constant(0));
         relocate(&mut own, 1, symbol, r_type, 0);
         assert_eq!(error(&own), format!("translated code: a relocation of unsupported type {r_type}"));
     }
 
     for (offset, addend, text) in [(3, 0, "outside of its section"), (1, 1 << 40, "reaches too far")] {
-        let (mut own, symbol) = object(abi::GROUP, &constant(0));
+        let (mut own, symbol) = object(abi::ENTRY, &constant(0));
         relocate(&mut own, offset, symbol, elf::R_X86_64_PC32, addend);
         assert!(error(&own).contains(text), "{}", error(&own));
     }
 
     let (own, _) = object("another", &constant(0));
-    assert_eq!(error(&own), "translated code: no function gencl_group");
-    let (mut own, _) = object(abi::GROUP, &constant(0));
+    assert_eq!(error(&own), "translated code: no function gencl_threads");
+    let (mut own, _) = object(abi::ENTRY, &constant(0));
     let data = own.section_id(StandardSection::Data);
     own.append_section_data(data, &[0; 4], 4);
     assert_eq!(error(&own), "translated code: section .data is variable");
 
-    let (own, _) = object(abi::GROUP, &constant(0));
-    let yields = Translation { yields: true, ..translation(&own) };
-    assert_eq!(HostCode::load(&yields).unwrap_err().to_string(), "translated code: no function gencl_thread");
+    let (own, _) = object(abi::ENTRY, &constant(0));
     let windows = Translation { windows: u32::MAX, ..translation(&own) };
     assert!(HostCode::load(&windows).is_err());
     let saved = Translation { saved: u32::MAX, ..translation(&own) };

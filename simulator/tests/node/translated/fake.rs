@@ -5,8 +5,9 @@ use std::slice;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use gencl_eu::abi::{self, Answer, Frame, Interpreted, Request, Tier, Translation};
+use gencl_eu::abi::{self, Answer, FAULT, Frame, Interpreted, Request, Tier, Translation};
 use gencl_eu::abi::{Done, TranslationSource};
+use gencl_simulator::translated::loader::EntryPoint;
 use gencl_simulator::translated::source::{EngineChoice, Source};
 use gencl_simulator::{Settings, Simulator};
 use object::write::{Object, StandardSection, Symbol, SymbolSection};
@@ -16,22 +17,34 @@ use object::{Architecture, BinaryFormat, Endianness, SymbolFlags, SymbolKind, Sy
 pub const REASON: &str = "mov: it is a fake";
 
 pub type Group = unsafe extern "C" fn(*mut Frame) -> u32;
-pub type Thread = unsafe extern "C" fn(*mut Frame, u32, u32) -> u32;
 
-/// A translation whose code is a function that executes a work-group.
+/// A translation whose code is a function that executes a work-group, whatever its further arguments are.
 pub fn group(function: Group) -> Translation {
-    translation(jump(abi::GROUP, function as usize), false)
+    translation(jump(abi::ENTRY, function as usize), false)
 }
 
-/// As [`group`], with a function that executes a thread.
-pub fn thread(function: Thread) -> Translation {
-    translation(jump(abi::THREAD, function as usize), true)
+/// As [`group`], with a function that executes threads until they yield.
+pub fn threads(function: EntryPoint) -> Translation {
+    translation(jump(abi::ENTRY, function as usize), true)
+}
+
+/// Executes threads from `first` to `end`, each with a function that gives where it is to be resumed.
+///
+/// # Safety
+/// The frame has to be the engine's, in nobody else's use meanwhile.
+pub unsafe fn each(frame: *mut Frame, first: u32, end: u32, one: impl Fn(u32) -> Option<u32>) -> u32 {
+    for thread in first..end {
+        let Some(place) = one(thread) else { return FAULT };
+        // SAFETY: there is one for each thread.
+        unsafe { *(*frame).resume.add(thread as usize) = place };
+    }
+    0
 }
 
 /// Lists the first instruction as interpreted, on behalf of all.
-fn translation(object: Vec<u8>, waits: bool) -> Translation {
+fn translation(object: Vec<u8>, yields: bool) -> Translation {
     let interpreted = vec![Interpreted { instruction: 0, reason: REASON.to_owned() }];
-    Translation { object, interpreted, windows: 2, yields: waits, ..Translation::default() }
+    Translation { object, interpreted, windows: 2, yields, ..Translation::default() }
 }
 
 /// An object with a function that jumps to an address: `movabs $address, %rax; jmp *%rax`.

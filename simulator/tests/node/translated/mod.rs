@@ -6,14 +6,14 @@ pub mod fake;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use gencl_eu::abi::{FAULT, Frame, Tier, Translation, YIELD};
+use gencl_eu::abi::{ENDED, FAULT, Frame, Tier, Translation, YIELD};
 use gencl_i915::RenderNode;
 use gencl_simulator::translated::source::EngineChoice;
 use gencl_simulator::{LaunchStatistics, Settings, Simulator};
 
 use crate::kernels::{REVERSE, WRITE_IDS};
 use crate::setup::{CONTEXT, DATA, Launch, Machine, exec};
-use fake::{Translator, execute, group, payload, thread};
+use fake::{Translator, each, execute, group, payload, threads};
 
 /// [`WRITE_IDS`], instruction by instruction.
 unsafe extern "C" fn write_ids(frame: *mut Frame) -> u32 {
@@ -40,15 +40,20 @@ unsafe extern "C" fn counted<const NUMBER: usize>(frame: *mut Frame) -> u32 {
 }
 
 /// [`REVERSE`] up to its `wait` or from there on.
-unsafe extern "C" fn reverse(frame: *mut Frame, thread: u32, resume: u32) -> u32 {
+fn reverse_one(frame: *mut Frame, thread: u32, resume: u32) -> Option<u32> {
     // SAFETY: the engine's frame, complete and in nobody else's use meanwhile.
     unsafe {
         if resume == 0 {
             payload(frame, thread, thread as usize);
-            return if execute(frame, thread, 0..7) { 1 } else { FAULT };
+            return execute(frame, thread, 0..7).then_some(1);
         }
-        if execute(frame, thread, 8..14) { 0 } else { FAULT }
+        execute(frame, thread, 8..14).then_some(ENDED)
     }
+}
+
+unsafe extern "C" fn reverse(frame: *mut Frame, first: u32, end: u32, resume: u32) -> u32 {
+    // SAFETY: the engine's frame.
+    unsafe { each(frame, first, end, |thread| reverse_one(frame, thread, resume)) }
 }
 
 fn translating(code: Translation) -> Machine {
@@ -86,7 +91,7 @@ fn partial_dispatch_masks_are_not_a_full_variant() {
 
 #[test]
 fn threads_yield_at_barriers() {
-    let machine = translating(thread(reverse));
+    let machine = translating(threads(reverse));
     let launch = Launch { kernel: REVERSE, threads: 2, slm_code: 1, groups: 3, ..Launch::default() };
     machine.run_kernel(&launch).unwrap();
     assert_eq!(machine.error(), None);
@@ -97,22 +102,24 @@ fn threads_yield_at_barriers() {
 
 #[test]
 fn threads_yield_in_spin_loops() {
-    /// [`reverse`] where thread 0 spins until thread 1 has reached the barrier, which it does when it is
+    /// [`reverse_one`] where thread 0 spins until thread 1 has reached the barrier, which it does when it is
     /// resumed the second time.
-    unsafe extern "C" fn waits(frame: *mut Frame, thread: u32, resume: u32) -> u32 {
+    fn one(frame: *mut Frame, thread: u32, resume: u32) -> Option<u32> {
         // SAFETY: the engine's frame, complete and in nobody else's use meanwhile.
         let arrived = unsafe { (*frame).arrived };
         match (thread, resume) {
-            // SAFETY: the engine's frame, complete and in nobody else's use meanwhile.
-            (_, 1) => unsafe { reverse(frame, thread, 1) },
-            (0, _) if arrived == 0 => YIELD | 2,
-            (1, 0) => YIELD | 2,
-            (1, 0x8000_0002) => YIELD | 3,
-            // SAFETY: the engine's frame, complete and in nobody else's use meanwhile.
-            _ => unsafe { reverse(frame, thread, 0) },
+            (_, 1) => reverse_one(frame, thread, 1),
+            (0, _) if arrived == 0 => Some(YIELD | 2),
+            (1, 0) => Some(YIELD | 2),
+            (1, 0x8000_0002) => Some(YIELD | 3),
+            _ => reverse_one(frame, thread, 0),
         }
     }
-    let machine = translating(thread(waits));
+    unsafe extern "C" fn waits(frame: *mut Frame, first: u32, end: u32, resume: u32) -> u32 {
+        // SAFETY: the engine's frame.
+        unsafe { each(frame, first, end, |thread| one(frame, thread, resume)) }
+    }
+    let machine = translating(threads(waits));
     let launch = Launch { kernel: REVERSE, threads: 2, slm_code: 1, groups: 3, ..Launch::default() };
     machine.run_kernel(&launch).unwrap();
     assert_eq!(machine.error(), None);
@@ -123,9 +130,10 @@ fn threads_yield_in_spin_loops() {
 #[test]
 fn faults_are_those_of_the_interpreter() {
     /// Thread 0 never reaches the barrier.
-    unsafe extern "C" fn absent(frame: *mut Frame, thread: u32, resume: u32) -> u32 {
-        // SAFETY: the engine's frame, complete and in nobody else's use meanwhile.
-        if thread == 0 { 0 } else { unsafe { reverse(frame, thread, resume) } }
+    unsafe extern "C" fn absent(frame: *mut Frame, first: u32, end: u32, resume: u32) -> u32 {
+        let one = |thread| if thread == 0 { Some(ENDED) } else { reverse_one(frame, thread, resume) };
+        // SAFETY: the engine's frame.
+        unsafe { each(frame, first, end, one) }
     }
     let wild = [0x1234_5000, 0, 0, 0, 0, 0, 0, 0];
     let wild =
@@ -143,7 +151,7 @@ fn faults_are_those_of_the_interpreter() {
             "{translated}"
         );
     }
-    let machine = translating(thread(absent));
+    let machine = translating(threads(absent));
     machine.run_kernel(&Launch { kernel: REVERSE, threads: 2, slm_code: 1, ..Launch::default() }).unwrap();
     let error = machine.error().unwrap();
     assert!(error.contains("1 of 2 threads wait for a barrier that the others never reach"), "{error}");
