@@ -10,6 +10,7 @@ mod guards;
 mod natural;
 mod predication;
 mod rematerialise;
+mod same;
 mod serial;
 mod simplify;
 pub mod strides;

@@ -2,53 +2,31 @@
 
 use rustc_hash::FxHashMap;
 
+use super::same::Same;
 use crate::middle::builder::Builder;
-use crate::middle::function::{Block, Constant, Definition, End, Function, Instruction, Target, Value};
+use crate::middle::function::{Block, Constant, End, Function, Instruction, Target, Value};
 use crate::middle::op::{Access, Op};
 use crate::middle::verify::Dominators;
 
 /// The same function, simplified.
 pub fn simplify(function: &Function) -> Function {
-    let same = always_same(function);
-    let rebuild = Rebuild { same: same.clone(), ..Rebuild::new(function) };
-    rebuild.map(|parameter| !same.contains_key(parameter), Rebuild::copy)
-}
-
-/// Parameters that are always another value.
-fn always_same(function: &Function) -> FxHashMap<Value, Value> {
-    let mut incoming: FxHashMap<Value, Vec<Value>> = FxHashMap::default();
-    for block in function.block_numbers() {
-        for target in function.block(block).end.targets() {
-            let parameters = &function.block(target.block).parameters;
-            parameters
-                .iter()
-                .zip(&target.arguments)
-                .for_each(|(own, value)| incoming.entry(*own).or_default().push(*value));
-        }
-    }
-    let mut same: FxHashMap<Value, Value> = FxHashMap::default();
-    loop {
-        let before = same.len();
-        for (parameter, values) in &incoming {
-            if same.contains_key(parameter) {
-                continue;
-            }
-            let is_resumed = match function.values[parameter.0 as usize].definition {
-                Definition::Parameter(block) => function.resumed.contains(&block),
-                _ => false,
-            };
-            let mut others =
-                values.iter().map(|value| resolved(&same, *value)).filter(|value| value != parameter);
-            let Some(first) = others.next() else { continue };
-            let is_constant = function.as_constant(first).is_some();
-            if others.all(|other| other == first) && (!is_resumed || is_constant) {
-                same.insert(*parameter, first);
+    let same = Same::new(function);
+    let mut rebuild = Rebuild { same: same.known.clone(), ..Rebuild::new(function) };
+    for block in rebuild.order.clone() {
+        rebuild.begin(block);
+        let data = function.block(block);
+        for own in &data.parameters {
+            if let Some(value) = same.again.get(own) {
+                let value = rebuild.again(*value);
+                rebuild.values.insert(*own, value);
+            } else if same.is_kept(own) {
+                rebuild.add_parameter(block, *own);
             }
         }
-        if same.len() == before {
-            return same;
-        }
+        data.instructions.iter().for_each(|instruction| rebuild.copy(*instruction));
+        rebuild.end(block);
     }
+    rebuild.finish_kept(|own| same.is_kept(own))
 }
 
 /// What a value is.
@@ -127,6 +105,13 @@ impl<'a> Rebuild<'a> {
         let types: Vec<_> = data.results.iter().map(|value| self.old.ty(*value)).collect();
         let found = self.builder.effect(data.op.clone(), &operands, &types);
         self.values.extend(data.results.iter().copied().zip(found));
+    }
+
+    /// An old value that is pure, computed here.
+    fn again(&mut self, value: Value) -> Value {
+        let Some((op, operands)) = self.old.source(value) else { return self.value(value) };
+        let operands: Vec<Value> = operands.iter().map(|operand| self.again(*operand)).collect();
+        self.builder.pure(op.clone(), &operands, self.old.ty(value))
     }
 
     /// The same access to memory with something changed, and with other operands that say where it is (`Addressing`). If all lanes read one value, that is read once.
