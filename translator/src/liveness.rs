@@ -29,8 +29,10 @@ impl Readers {
 }
 
 /// What is live at one place.
-trait Live: Clone + PartialEq {
+pub trait Live: Clone + PartialEq {
+    /// Nothing.
     fn nothing() -> Self;
+    /// Adds what is live at another place.
     fn union_with(&mut self, other: &Self);
 }
 
@@ -101,8 +103,8 @@ fn solve<L: Live>(flow: &Flow, by_channel: bool, apply: impl Fn(usize, &mut L)) 
     entries
 }
 
-/// What is live at the end of a block.
-fn behind<L: Live>(block: &Block, by_channel: bool, entries: &[L]) -> L {
+/// What is live at the end of a block, by what is at the beginnings of those behind it.
+pub fn behind<L: Live>(block: &Block, by_channel: bool, entries: &[L]) -> L {
     let mut live = L::nothing();
     block.successors(by_channel).iter().for_each(|next| live.union_with(&entries[*next]));
     live

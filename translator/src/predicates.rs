@@ -7,7 +7,7 @@ use gencl_isa::PredicateControl;
 
 use crate::access::Access;
 use crate::flow::{Block, Flow};
-use crate::liveness::{Bytes, Liveness, no_bytes};
+use crate::liveness::{self, Bytes, Liveness};
 use crate::plan::{Plan, Step, is_flag};
 
 /// A predicate: the flag of the thread's first channel, and whether it is turned.
@@ -18,9 +18,8 @@ pub fn complete(plan: &mut Plan<'_>, flow: &Flow) {
     let liveness = Liveness::new(plan, flow);
     let mut whole = Vec::new();
     for block in &flow.blocks {
-        let mut behind = no_bytes();
-        block.channel.iter().for_each(|next| behind.union_with(&liveness.own[*next]));
-        block.thread.iter().for_each(|next| behind.union_with(&liveness.foreign[*next]));
+        let mut behind = liveness::behind(block, true, &liveness.own);
+        behind.union_with(&liveness::behind(block, false, &liveness.foreign));
         for index in block.start..block.end {
             let Some(key) = key(&plan.ops[index]) else { continue };
             for (number, definition) in plan.effects[index].definitions.iter().enumerate() {

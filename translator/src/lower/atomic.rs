@@ -6,6 +6,7 @@
 use gencl_eu::message::AtomicOperation as Operation;
 
 use super::memory::mark;
+use super::rare::number_of;
 use super::{FILE, Lowering};
 use crate::atomics::{Reduction, host_operation, reduction};
 use crate::ir::{BIT, I64, Label, POINTER, Ty, Value as LlvmValue};
@@ -151,10 +152,7 @@ impl Lowering<'_> {
         }
         let types = sources.iter().map(|source| source.ty).collect();
         let own = OneByOne { kind, offsets: offsets.ty, sources: types, is_asked };
-        let number = self.atomics.iter().position(|other| *other == own).unwrap_or_else(|| {
-            self.atomics.push(own);
-            self.atomics.len() - 1
-        });
+        let number = number_of(&mut self.atomics, own);
         let mask = self.f.resize(mask, 64, false);
         let arguments = format!("{}, {}, {}", host.typed(), mask.typed(), lanes.typed());
         self.f.line(&format!("call void @{ATOMIC}{number}({arguments}) #4"));
@@ -177,11 +175,8 @@ impl Lowering<'_> {
             let entry = self.f.label();
             self.f.begin(entry);
             self.each_lane(&own);
-            let (attributes, _) = self.plan.host.keeping_registers();
-            let header = format!(
-                "define internal void @{ATOMIC}{number}(ptr %host, i64 %mask, ptr %lanes) #0 {attributes}"
-            );
-            self.module.add(std::mem::take(&mut self.f), &header, entry);
+            let header = format!("void @{ATOMIC}{number}(ptr %host, i64 %mask, ptr %lanes) #0");
+            self.add_function(&header, entry);
         }
     }
 

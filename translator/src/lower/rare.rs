@@ -8,7 +8,7 @@ use gencl_eu::abi::Frame;
 use super::memory::Site;
 use super::windows::{FOUND, KNOWN, Reach};
 use super::{FILE, Lowering};
-use crate::ir::{BIT, I32, I64, POINTER, Ty, Value as LlvmValue};
+use crate::ir::{BIT, I32, I64, Label, POINTER, Ty, Value as LlvmValue};
 use crate::message::Message;
 use crate::middle::function::{Constant, Instruction};
 use crate::middle::op::{Access, Addressing};
@@ -33,6 +33,14 @@ pub struct PartialRow {
     address: Ty,
     /// Bits of a component in the register file.
     slot: u32,
+}
+
+/// The number of a function, of which there is one for all accesses that do the same.
+pub(super) fn number_of<T: PartialEq>(all: &mut Vec<T>, own: T) -> usize {
+    all.iter().position(|other| *other == own).unwrap_or_else(|| {
+        all.push(own);
+        all.len() - 1
+    })
 }
 
 impl Lowering<'_> {
@@ -123,10 +131,7 @@ impl Lowering<'_> {
             address: first.ty,
             slot,
         };
-        let number = self.partial_rows.iter().position(|own| *own == row).unwrap_or_else(|| {
-            self.partial_rows.push(row);
-            self.partial_rows.len() - 1
-        });
+        let number = number_of(&mut self.partial_rows, row);
         let mut arguments = vec![
             LlvmValue::named(POINTER, FOUND),
             self.thread.clone(),
@@ -173,11 +178,16 @@ impl Lowering<'_> {
         let entry = self.f.label();
         self.f.begin(entry);
         write(self);
-        let (attributes, _) = self.plan.host.keeping_registers();
         let arguments: String = arguments.iter().map(|value| format!(", {}", value.typed())).collect();
-        let header = format!("define internal i1 @{name}(ptr %frame{arguments}) #1 {attributes}");
-        self.module.add(std::mem::take(&mut self.f), &header, entry);
+        self.add_function(&format!("i1 @{name}(ptr %frame{arguments}) #1"), entry);
         self.hoisted.clear();
+    }
+
+    /// Adds what has been written from `entry` on as a function that keeps all registers for its callers.
+    pub(super) fn add_function(&mut self, header: &str, entry: Label) {
+        let (attributes, _) = self.plan.host.keeping_registers();
+        let header = format!("define internal {header} {attributes}");
+        self.module.add(std::mem::take(&mut self.f), &header, entry);
     }
 
     /// Writes a function that has the simulator perform a message, and does something before.
