@@ -16,30 +16,16 @@ use inkwell::targets::{
     TargetTriple,
 };
 
-use crate::{bitselect, components, masks};
+use crate::{bitselect, masks};
 
 /// LLVM's passes. Nothing makes vectors: lanes are vectors already. Value numbering does not follow loads: that took 14 % of the time of a kernel with 130
 /// messages, and found nothing that the passes before it had left. Nor are jumps threaded, sums reassociated and stores removed that nobody reads: that took a
 /// quarter of the passes' time, and changed neither the size nor the speed of the bench's kernels. Functions for what is rare that nobody calls go first.
-const PASSES: Passes = Passes {
-    values: "globaldce,function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)",
-    others: "function(early-cse<memssa>,loop-mssa(loop-rotate,licm),instcombine<no-verify-fixpoint>,\
-        gvn<no-memdep>,adce,simplifycfg)",
-};
+const PASSES: &str = "globaldce,function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,\
+    loop-mssa(loop-rotate,licm),gvn<no-memdep>,adce,simplifycfg)";
 
 /// For baseline code.
-const FEW_PASSES: Passes = Passes {
-    values: "globaldce,function(sroa,early-cse,simplifycfg)",
-    others: "function(early-cse<memssa>,simplifycfg)",
-};
-
-/// LLVM's passes, and where those of ours are between them.
-struct Passes {
-    /// Those that make values of variables.
-    values: &'static str,
-    /// Those behind [`components`].
-    others: &'static str,
-}
+const FEW_PASSES: &str = "globaldce,function(sroa,early-cse,simplifycfg)";
 
 /// The host as LLVM's target.
 fn target(triple: &TargetTriple) -> Result<Target, String> {
@@ -202,14 +188,11 @@ impl Host {
         module.set_data_layout(&machine.get_target_data().get_data_layout());
         let tuning = module.get_context().create_string_attribute("tune-cpu", &own_cpu());
         module.get_functions().for_each(|f| f.add_attribute(AttributeLoc::Function, tuning));
-        let Passes { values, others } = match tier {
+        let passes = match tier {
             Tier::Baseline => FEW_PASSES,
             Tier::Optimised => PASSES,
         };
-        let run = |passes| module.run_passes(passes, machine, PassBuilderOptions::create());
-        run(values).map_err(|e| e.to_string())?;
-        components::replace(module, self.vectors).map_err(|e| e.to_string())?;
-        run(others).map_err(|e| e.to_string())?;
+        module.run_passes(passes, machine, PassBuilderOptions::create()).map_err(|e| e.to_string())?;
         masks::hide(module).map_err(|e| e.to_string())?;
         let lanes = if self.vectors.masked {
             masks::widen(module).and_then(|()| bitselect::hide(module))
@@ -234,11 +217,7 @@ fn own_cpu() -> String {
     TargetMachine::get_host_cpu_name().to_string()
 }
 
-/// LLVM's options that a target machine does not have.
-///
-/// Machine instructions stay in the order of the kernel's, which its compiler has chosen so that they need not wait for each other.
-/// LLVM's scheduler would choose anew, for few registers, and have chains of instructions follow each other that the host can
-/// execute at the same time.
+/// LLVM's options that a target machine does not have, each around a fault.
 ///
 /// Token factors of more than two operands are not put into each other: with AVX-512 one became an operand of itself, and LLVM followed it until its stack
 /// ended (LLVM's issue 211496). Those of two have to be: where bytes are read for all lanes, nodes were merged without end with AVX2 otherwise.
@@ -246,13 +225,8 @@ fn own_cpu() -> String {
 /// Numbers do not become masks of AVX-512 where that saves moves between both ("domain reassignment"): it takes time that grows with the square of straight
 /// code, half of all for a sort of 12,000 instructions, and changed nothing of what was looked at.
 fn set_options() {
-    let arguments = [
-        c"gencl",
-        c"-enable-misched=false",
-        c"-combiner-tokenfactor-inline-limit=2",
-        c"-disable-x86-domain-reassignment",
-    ]
-    .map(CStr::as_ptr);
+    let arguments = [c"gencl", c"-combiner-tokenfactor-inline-limit=2", c"-disable-x86-domain-reassignment"]
+        .map(CStr::as_ptr);
     // SAFETY: all are texts that end with 0, and live for ever; so does the empty overview.
     unsafe { LLVMParseCommandLineOptions(arguments.len() as i32, arguments.as_ptr(), c"".as_ptr()) };
 }

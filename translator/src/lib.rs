@@ -7,7 +7,6 @@
 pub mod access;
 mod atomics;
 mod bitselect;
-mod components;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod faults;
 pub mod flow;

@@ -2,7 +2,6 @@
 
 use super::Lowering;
 use super::memory::Site;
-use crate::components;
 use crate::ir::{I32, Scalar as LlvmScalar, Ty, Value as LlvmValue};
 
 impl Lowering<'_> {
@@ -87,15 +86,11 @@ impl Lowering<'_> {
                 None => vectors.push(self.f.load(ty, &place, &how)),
             }
         }
-        while vectors.len() > 1 {
-            let order: Vec<u32> = (0..2 * vectors[0].ty.lanes).collect();
-            vectors =
-                vectors.chunks(2).map(|pair| self.f.shuffle(&pair[0], Some(&pair[1]), &order)).collect();
+        if site.is_write {
+            return Vec::new();
         }
-        let row = vectors.pop();
-        row.map_or_else(Vec::new, |row| {
-            (0..count).map(|number| components::component(&mut self.f, &row, number, count)).collect()
-        })
+        let row = self.concatenated(vectors);
+        self.components(&row, count)
     }
 
     /// Writes a scalar if a condition holds.

@@ -4,7 +4,6 @@ use gencl_eu::abi::Window;
 
 use super::Lowering;
 use super::windows::Reach;
-use crate::components;
 use crate::ir::{BIT, I32, I64, Label, Ty, Value as LlvmValue};
 use crate::middle::function::{Constant, Instruction, Value};
 use crate::middle::op::{Access, Addressing, Inside, LOCAL_OFFSET, Space};
@@ -232,19 +231,6 @@ impl Lowering<'_> {
         let holds = self.inside(reach, &offset, inside.bytes as usize);
         let aligned = self.aligned(distance, inside.alignment);
         self.both(&holds, aligned)
-    }
-
-    /// Components of all lanes, those of each lane one behind the other.
-    pub(super) fn interleaved(&mut self, parts: &[LlvmValue]) -> LlvmValue {
-        match parts {
-            [only] => only.clone(),
-            [first, ..] if first.ty.lanes > 1 => components::interleaved(&mut self.f, parts),
-            _ => {
-                let ty = Ty { lanes: parts.len() as u32, ..parts[0].ty };
-                let lanes = (0..).zip(parts);
-                lanes.fold(LlvmValue::poison(ty), |all, (lane, part)| self.f.insert(&all, part, lane))
-            }
-        }
     }
 
     /// Lanes whose addresses are offsets of 32 bits from a scalar, which are unsigned where lanes are so many bytes apart besides.

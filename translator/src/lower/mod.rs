@@ -13,6 +13,7 @@ mod memory;
 mod pure;
 mod rare;
 mod rows;
+mod transpose;
 mod windows;
 
 use std::collections::BTreeMap;

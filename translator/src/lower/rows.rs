@@ -2,7 +2,6 @@
 
 use super::Lowering;
 use super::memory::Site;
-use crate::components;
 use crate::ir::{I32, I64, Ty, Value as LlvmValue};
 use crate::middle::op::Space;
 
@@ -186,7 +185,7 @@ impl Lowering<'_> {
             self.prefetch(site, at);
             // What disabled lanes read is inside, too.
             let all = self.f.load(row, at, &how);
-            let found = self.deinterleaved(&all, count);
+            let found = self.components(&all, count);
             return self.add_way(&mut site.ways, found);
         }
         let all = self.interleaved(&site.data.clone());
@@ -225,32 +224,6 @@ impl Lowering<'_> {
         self.f.intrinsic_line("masked.store", &suffix, &[value, at, &align, mask]);
     }
 
-    /// Each component of lanes whose components follow each other.
-    fn deinterleaved(&mut self, all: &LlvmValue, count: u32) -> Vec<LlvmValue> {
-        match count {
-            1 => vec![all.clone()],
-            _ => (0..count).map(|k| components::component(&mut self.f, all, k, count)).collect(),
-        }
-    }
-
-    /// Vectors of one type, a power of two of them, one behind the other.
-    fn concatenated(&mut self, mut parts: Vec<LlvmValue>) -> LlvmValue {
-        while parts.len() > 1 {
-            let mut joined = Vec::with_capacity(parts.len().div_ceil(2));
-            for pair in parts.chunks(2) {
-                joined.push(match pair {
-                    [a, b] => {
-                        let order: Vec<u32> = (0..2 * a.ty.lanes).collect();
-                        self.f.shuffle(a, Some(b), &order)
-                    }
-                    _ => pair[0].clone(),
-                });
-            }
-            parts = joined;
-        }
-        parts.remove(0)
-    }
-
     /// Accesses all components of each lane at once, where lanes are farther apart than that. All lanes are enabled if they are written.
     fn apart(&mut self, site: &mut Site<'_>, at: &LlvmValue, step: usize) {
         let (count, how) = (site.access.components.len() as u32, site.how());
@@ -258,7 +231,8 @@ impl Lowering<'_> {
         if site.is_write {
             let all = self.interleaved(&site.data.clone());
             for lane in 0..site.lanes {
-                let own = components::lane(&mut self.f, &all, lane, count, count);
+                let own: Vec<u32> = (lane * count..(lane + 1) * count).collect();
+                let own = self.f.shuffle(&all, None, &own);
                 let at = self.f.at(at, lane as usize * step);
                 self.f.store(&own, &at, &how);
             }
@@ -270,7 +244,7 @@ impl Lowering<'_> {
             lanes.push(self.f.load(ty, &at, &how));
         }
         let all = self.concatenated(lanes);
-        let found = self.deinterleaved(&all, count);
+        let found = self.components(&all, count);
         self.add_way(&mut site.ways, found);
     }
 }

@@ -9,7 +9,6 @@ mod dead;
 mod guards;
 mod natural;
 mod predication;
-mod rematerialise;
 mod same;
 mod serial;
 mod simplify;
@@ -24,11 +23,10 @@ use crate::middle::function::Function;
 pub type Pass = fn(&Function) -> Function;
 
 /// All passes, by name.
-pub const PASSES: [(&str, Pass); 9] = [
+pub const PASSES: [(&str, Pass); 8] = [
     ("simplify", simplify::simplify),
     ("dead", dead::remove),
     ("coalesce", coalesce::coalesce),
-    ("rematerialise", rematerialise::rematerialise),
     ("addresses", addresses::find),
     ("ahead", ahead::read_ahead),
     ("serial", serial::serialise),
@@ -37,13 +35,11 @@ pub const PASSES: [(&str, Pass); 9] = [
 ];
 
 /// The names of those that are run, in their order.
-const ORDER: [&str; 17] = [
+const ORDER: [&str; 15] = [
     "simplify",
     "dead",
     "coalesce",
     "simplify",
-    "dead",
-    "rematerialise",
     "dead",
     "addresses",
     "ahead",
