@@ -5,6 +5,7 @@
 //! - [`Journal`]: the last actions of a process's threads, to diagnose a crash.
 //! - [`ocloc`]: machine code of Intel's compiler.
 //! - [`packets`]: commands, state structures and registers of the hardware, from independent descriptions.
+//! - [`processor_time`]: what limits tests on machines that do other things as well.
 //! - [`Random`]: pseudo-random numbers from a seed.
 //! - [`wait_until`]: waits for the end of a process, with a timeout.
 
@@ -16,5 +17,5 @@ mod process;
 mod random;
 
 pub use journal::{Journal, memory_file};
-pub use process::wait_until;
+pub use process::{processor_time, wait_until};
 pub use random::Random;

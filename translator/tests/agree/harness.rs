@@ -21,6 +21,7 @@ use gencl_simulator::statistics::Collector;
 use gencl_simulator::statistics::report::Instruction as Counted;
 use gencl_simulator::translated::source::{EngineChoice, Source as Translations};
 use gencl_simulator::{Executor, Settings};
+use gencl_testing::processor_time;
 use gencl_translator::host::Host;
 use gencl_translator::middle::parse::parse;
 use gencl_translator::middle::verify::verify;
@@ -300,8 +301,10 @@ pub fn code(case: &Case) -> Option<Vec<u8>> {
     Some(encoded.ok()?.concat())
 }
 
-/// What a kernel without end is stopped after: so many times this, so that a process that was stopped meanwhile has not run for long.
-const TICKS: usize = 100;
+/// What a kernel without end is stopped after: so much time in which the process had a processor. One that was stopped meanwhile, or runs beside others of higher
+/// priority, has not run for long.
+const LIMIT: Duration = Duration::from_secs(10);
+/// How often that is looked at.
 const TICK: Duration = Duration::from_millis(100);
 
 /// Does what is stopped when it takes too long.
@@ -311,8 +314,14 @@ fn limited<T>(execute: impl FnOnce(&Arc<Running>) -> T) -> T {
         let (ended, end) = mpsc::channel::<()>();
         let watched = &running;
         scope.spawn(move || {
-            if (0..TICKS).all(|_| end.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout)) {
-                watched.cancel.set();
+            let (mut ran, mut before) = (Duration::ZERO, processor_time());
+            while end.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                let now = processor_time();
+                ran += (now - before).min(TICK);
+                before = now;
+                if ran >= LIMIT {
+                    return watched.cancel.set();
+                }
             }
         });
         let result = execute(&running);

@@ -3,6 +3,7 @@
 use std::ptr::null;
 use std::time::Duration;
 
+use gencl_testing::processor_time;
 use opencl3::command_queue::{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CommandQueue};
 use opencl3::event::Event;
 use opencl3::kernel::Kernel;
@@ -10,7 +11,7 @@ use opencl3::memory::ClMem;
 use opencl3::types::{cl_event, cl_int};
 
 use crate::child::{Stage, Task};
-use crate::process::{processor_time, status};
+use crate::process::status;
 use crate::tally::Tally;
 use crate::work::{Session, of};
 
