@@ -1,13 +1,11 @@
 //! What code is made for, and LLVM: from a module's text to an object.
 
-use std::ffi::CStr;
 use std::sync::{LazyLock, OnceLock};
 
 use gencl_eu::abi::Tier;
 use inkwell::OptimizationLevel;
 use inkwell::attributes::AttributeLoc;
 use inkwell::context::Context;
-use inkwell::llvm_sys::support::LLVMParseCommandLineOptions;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
@@ -16,7 +14,7 @@ use inkwell::targets::{
     TargetTriple,
 };
 
-use crate::{bitselect, masks};
+use crate::faults;
 
 /// LLVM's passes. Nothing makes vectors: lanes are vectors already. Value numbering does not follow loads: that took 14 % of the time of a kernel with 130
 /// messages, and found nothing that the passes before it had left. Nor are jumps threaded, sums reassociated and stores removed that nobody reads: that took a
@@ -32,7 +30,7 @@ fn target(triple: &TargetTriple) -> Result<Target, String> {
     static INITIALISED: OnceLock<Result<(), String>> = OnceLock::new();
     INITIALISED
         .get_or_init(|| {
-            set_options();
+            faults::set_options();
             let config = InitializationConfig { disassembler: false, ..InitializationConfig::default() };
             Target::initialize_native(&config)
         })
@@ -193,13 +191,7 @@ impl Host {
             Tier::Optimised => PASSES,
         };
         module.run_passes(passes, machine, PassBuilderOptions::create()).map_err(|e| e.to_string())?;
-        masks::hide(module).map_err(|e| e.to_string())?;
-        let lanes = if self.vectors.masked {
-            masks::widen(module).and_then(|()| bitselect::hide(module))
-        } else {
-            masks::spread(module)
-        };
-        lanes.map_err(|e| e.to_string())
+        faults::avoid(module, self.vectors).map_err(|e| e.to_string())
     }
 
     fn run(&self, ir: &str, tier: Tier, kind: FileType) -> Result<Vec<u8>, String> {
@@ -215,20 +207,6 @@ impl Host {
 /// What LLVM calls the processor on which this runs.
 fn own_cpu() -> String {
     TargetMachine::get_host_cpu_name().to_string()
-}
-
-/// LLVM's options that a target machine does not have, each around a fault.
-///
-/// Token factors of more than two operands are not put into each other: with AVX-512 one became an operand of itself, and LLVM followed it until its stack
-/// ended (LLVM's issue 211496). Those of two have to be: where bytes are read for all lanes, nodes were merged without end with AVX2 otherwise.
-///
-/// Numbers do not become masks of AVX-512 where that saves moves between both ("domain reassignment"): it takes time that grows with the square of straight
-/// code, half of all for a sort of 12,000 instructions, and changed nothing of what was looked at.
-fn set_options() {
-    let arguments = [c"gencl", c"-combiner-tokenfactor-inline-limit=2", c"-disable-x86-domain-reassignment"]
-        .map(CStr::as_ptr);
-    // SAFETY: all are texts that end with 0, and live for ever; so does the empty overview.
-    unsafe { LLVMParseCommandLineOptions(arguments.len() as i32, arguments.as_ptr(), c"".as_ptr()) };
 }
 
 /// A module of its text.

@@ -6,8 +6,6 @@
 
 pub mod access;
 mod atomics;
-mod bitselect;
-#[cfg(all(test, target_arch = "x86_64"))]
 mod faults;
 pub mod flow;
 pub mod host;
@@ -15,7 +13,6 @@ pub mod ir;
 pub mod lift;
 pub mod liveness;
 pub mod lower;
-mod masks;
 pub mod message;
 pub mod middle;
 pub mod modes;

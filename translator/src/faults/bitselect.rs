@@ -14,7 +14,7 @@ use inkwell::module::Module;
 use inkwell::types::{BasicTypeEnum, VectorType};
 use inkwell::values::{BasicValueEnum, InstructionOpcode, InstructionValue, VectorValue};
 
-use crate::masks::operand;
+use super::masks::operand;
 
 /// Hides choices of bits from the masks under which they are, everywhere in a module.
 ///

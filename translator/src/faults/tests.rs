@@ -1,7 +1,7 @@
 //! Faults of LLVM 19 that are worked around, each with a module that shows it. When one of these tests fails LLVM has been mended, and the workaround that it names
 //! can go.
 //!
-//! That of choices of bits has its test beside it (`bitselect`). Where LLVM does not end (`masks::hide`, `masks::widen`, `host::set_options`) there is none: a thread that never ends would be left behind. Tests there say that it ends with the workaround.
+//! That of choices of bits has its test beside it (`bitselect`). Where LLVM does not end (`masks::hide`, `masks::widen`, `set_options`) there is none: a thread that never ends would be left behind. Tests there say that it ends with the workaround.
 
 use gencl_eu::abi::Tier;
 use inkwell::context::Context;

@@ -228,9 +228,9 @@ fn number_of(set: InstructionValue<'_>) -> Option<IntValue<'_>> {
     operand(set, 0).filter(|value| value.is_int_value()).map(BasicValueEnum::into_int_value)
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
-    use crate::faults::PARTS_OF_COMPARISONS;
+    use crate::faults::tests::PARTS_OF_COMPARISONS;
     use crate::host::{Host, parsed};
     use gencl_eu::abi::Tier;
     use inkwell::context::Context;
