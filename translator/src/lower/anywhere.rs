@@ -79,8 +79,7 @@ impl Lowering<'_> {
             match &row {
                 // In the order of the lanes, so that where they overlap the last one's stay.
                 Some(row) => {
-                    let own: Vec<u32> = (lane * count..(lane + 1) * count).collect();
-                    let own = self.f.shuffle(row, None, &own);
+                    let own = self.slice(row, lane * count, count);
                     self.f.store(&own, &place, &how);
                 }
                 None => vectors.push(self.f.load(ty, &place, &how)),

@@ -231,8 +231,7 @@ impl Lowering<'_> {
         if site.is_write {
             let all = self.interleaved(&site.data.clone());
             for lane in 0..site.lanes {
-                let own: Vec<u32> = (lane * count..(lane + 1) * count).collect();
-                let own = self.f.shuffle(&all, None, &own);
+                let own = self.slice(&all, lane * count, count);
                 let at = self.f.at(at, lane as usize * step);
                 self.f.store(&own, &at, &how);
             }

@@ -55,12 +55,11 @@ impl Lowering<'_> {
         };
         let mut lanes = Vec::with_capacity(one.lanes as usize);
         for first in (0..one.lanes).step_by((FOUR * side) as usize) {
-            let own: Vec<u32> = (first..first + FOUR * side).collect();
-            let parts = [0, 1, 2, 3].map(|number: usize| self.f.shuffle(&components[number], None, &own));
+            let parts = [0, 1, 2, 3].map(|number: usize| self.slice(&components[number], first, FOUR * side));
             let rows = self.transposed(&parts);
             lanes.extend((0..FOUR * side).map(|lane| {
-                let own: Vec<u32> = (lane / FOUR * FOUR..(lane / FOUR + 1) * FOUR).collect();
-                self.f.shuffle(&rows[(lane % FOUR) as usize], None, &own)
+                let (tile, row) = (lane / FOUR, lane % FOUR);
+                self.slice(&rows[row as usize], tile * FOUR, FOUR)
             }));
         }
         self.concatenated(lanes)
@@ -73,6 +72,12 @@ impl Lowering<'_> {
             parts = parts.chunks(2).map(|pair| self.f.shuffle(&pair[0], Some(&pair[1]), &order)).collect();
         }
         parts.remove(0)
+    }
+
+    /// So many elements of a vector, which follow each other.
+    pub(super) fn slice(&mut self, all: &LlvmValue, first: u32, count: u32) -> LlvmValue {
+        let order: Vec<u32> = (first..first + count).collect();
+        self.f.shuffle(all, None, &order)
     }
 
     /// How many tiles of 4 x 4 dwords a register of the host has side by side. `None` when the host has better ways
@@ -88,12 +93,9 @@ impl Lowering<'_> {
 
     /// Each tile of four vectors, transposed.
     fn transposed(&mut self, rows: &[LlvmValue; 4]) -> [LlvmValue; 4] {
-        let [low, high] = [LOW, HIGH].map(|half| {
-            let pair = |row: usize| self.halves(&rows[row], &rows[row + 1], half, 1);
-            [0, 2].map(pair)
-        });
-        let [a, b] = [low, high].map(|[a, b]| [LOW, HIGH].map(|half| self.halves(&a, &b, half, 2)));
-        let ([a, b], [c, d]) = (a, b);
+        let pairs =
+            [LOW, HIGH].map(|half| [0, 2].map(|row| self.halves(&rows[row], &rows[row + 1], half, 1)));
+        let [[a, b], [c, d]] = pairs.map(|[a, b]| [LOW, HIGH].map(|half| self.halves(&a, &b, half, 2)));
         [a, b, c, d]
     }
 
