@@ -2,6 +2,7 @@
 
 mod branches;
 mod components;
+mod generate;
 mod harness;
 mod images;
 mod lanes;
