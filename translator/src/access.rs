@@ -1,6 +1,6 @@
 //! What instructions read and write of the general registers.
 
-use gencl_eu::file::GRF_BYTES;
+use gencl_eu::file::{ADDRESS, FLAG, GRF_BYTES, NULL};
 use gencl_eu::op::Op;
 use gencl_eu::operand::{Dst, SourceLocation, Src, Target};
 
@@ -101,4 +101,19 @@ pub struct Effects {
     pub uses: Vec<Option<Access>>,
     /// Writes.
     pub definitions: Vec<Definition>,
+}
+
+/// Is a byte of the register file in the address register? That is in the thread's register file always.
+pub fn is_address(at: usize) -> bool {
+    (ADDRESS..ADDRESS + 32).contains(&at)
+}
+
+/// Is a byte of the register file in the flags?
+pub fn is_flag(at: usize) -> bool {
+    (FLAG..FLAG + 8).contains(&at)
+}
+
+/// Where an operand that is in no general register may be in host code: flags and `null`.
+pub fn is_plain(at: usize) -> bool {
+    at < GRF_BYTES || is_flag(at) || at == NULL
 }

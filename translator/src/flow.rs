@@ -7,38 +7,13 @@ use std::ops::{Range, RangeInclusive};
 
 use fixedbitset::FixedBitSet;
 use gencl_eu::file::FLAG;
-use gencl_eu::message::MessageOperation;
 use gencl_eu::op::{Action, Branch, Op};
 use gencl_eu::operand::{SourceLocation, Target};
 use gencl_isa::PredicateControl;
 
+use crate::branches::{parks_at, passes_waiting, thread_successors};
 use crate::native::Native;
 use crate::plan::{Plan, Step};
-use crate::predicates::changes_flags;
-use crate::spin;
-
-/// Where a thread may go on after an instruction.
-pub fn thread_successors(ops: &[Op], index: usize) -> Vec<usize> {
-    let next = index + 1;
-    let op = &ops[index];
-    match &op.action {
-        Action::Branch(branch) => match *branch {
-            Branch::Jump(target) if op.predicate.is_none() => vec![target],
-            Branch::Jump(target) => vec![next, target],
-            Branch::GotoBackward { jip, uip } => vec![jip, uip],
-            Branch::While { jip }
-            | Branch::If { jip }
-            | Branch::Else { jip, .. }
-            | Branch::Join { jip }
-            | Branch::Leave { jip, .. }
-            | Branch::GotoForward { jip, .. }
-            | Branch::Diverge { jip } => vec![next, jip],
-            Branch::JumpIndirect | Branch::Call { .. } | Branch::Return => Vec::new(),
-        },
-        Action::Message(m) if m.end_of_thread || matches!(m.kind, Some(MessageOperation::End)) => Vec::new(),
-        _ => vec![next],
-    }
-}
 
 /// Where an enabled channel may go on after the last instruction of a block.
 fn channel_successors(plan: &Plan<'_>, block: Range<usize>) -> Vec<usize> {
@@ -70,7 +45,7 @@ fn channel_successors(plan: &Plan<'_>, block: Range<usize>) -> Vec<usize> {
 fn certain_predicate(plan: &Plan<'_>, block: Range<usize>) -> Option<bool> {
     let op = &plan.ops[block.end - 1];
     let predicate = op.predicate.filter(|predicate| predicate.control == PredicateControl::Normal)?;
-    let last = (block.start..block.end - 1).rev().find(|index| changes_flags(plan, *index))?;
+    let last = (block.start..block.end - 1).rev().find(|index| plan.changes_flags(*index))?;
     let (setter, Step::Native(Native::Copy)) = (&plan.ops[last], &plan.steps[last]) else { return None };
     let (SourceLocation::Constant(bits), Target::Direct { offset, .. }) =
         (&setter.src[0].location, setter.dst.target)
@@ -89,40 +64,6 @@ fn certain_predicate(plan: &Plan<'_>, block: Range<usize>) -> Option<bool> {
         0 => Some(predicate.inverse),
         own if own == full => Some(!predicate.inverse),
         _ => None,
-    }
-}
-
-/// Where a branch may park channels.
-fn parks_at(index: usize, branch: &Branch) -> Vec<usize> {
-    match *branch {
-        Branch::If { jip } | Branch::Diverge { jip } => vec![jip],
-        Branch::Else { uip, .. } | Branch::Leave { uip, .. } | Branch::GotoForward { uip, .. } => vec![uip],
-        Branch::While { .. } => vec![index + 1],
-        Branch::GotoBackward { jip, .. } => vec![jip],
-        Branch::Jump(_)
-        | Branch::JumpIndirect
-        | Branch::Join { .. }
-        | Branch::Call { .. }
-        | Branch::Return => Vec::new(),
-    }
-}
-
-/// Does a thread leave an instruction for another place than the next only when no channel waits there?
-fn passes_waiting(plan: &Plan<'_>, index: usize) -> bool {
-    let Step::Branch(branch) = &plan.steps[index] else { return false };
-    match branch {
-        Branch::If { .. }
-        | Branch::Else { .. }
-        | Branch::Join { .. }
-        | Branch::Leave { .. }
-        | Branch::GotoForward { .. }
-        | Branch::Diverge { .. } => true,
-        Branch::While { .. }
-        | Branch::GotoBackward { .. }
-        | Branch::Jump(_)
-        | Branch::JumpIndirect
-        | Branch::Call { .. }
-        | Branch::Return => false,
     }
 }
 
@@ -158,7 +99,7 @@ pub struct Flow {
     pub targets: Vec<usize>,
     /// The blocks behind waits, where threads go on when a barrier opens.
     pub waits: Vec<usize>,
-    /// The blocks at whose beginning a thread may stop, so that others have their turn (`crate::spin`).
+    /// The blocks at whose beginning a thread may stop, so that others have their turn: `spin::turns` says which.
     pub turns: Vec<usize>,
 }
 
@@ -215,7 +156,6 @@ impl Flow {
         let waits = waits.filter_map(|wait| block_at[wait + 1]).collect();
         let mut flow = Flow { blocks, block_at, targets, waits, turns: Vec::new() };
         flow.find_parked(plan);
-        flow.turns = spin::turns(plan, &flow);
         flow
     }
 
@@ -253,11 +193,12 @@ impl Flow {
             }
             self.blocks[block].parked = state.clone();
             let last = self.blocks[block].end - 1;
+            let mut behind = None;
             if let Step::Branch(branch) = &plan.steps[last] {
                 let parked = parks_at(last, branch).into_iter();
                 state.extend(parked.filter_map(|at| self.target(self.block_at(at)?)));
+                behind = self.block_at(last + 1).filter(|_| passes_waiting(branch));
             }
-            let behind = self.block_at(last + 1).filter(|_| passes_waiting(plan, last));
             for next in self.blocks[block].thread.clone() {
                 let mut arriving = state.clone();
                 if let Some(target) = behind.filter(|behind| *behind != next).and_then(|at| self.target(at)) {

@@ -6,6 +6,7 @@
 
 pub mod access;
 mod atomics;
+mod branches;
 mod faults;
 pub mod flow;
 pub mod host;
@@ -20,6 +21,7 @@ pub mod native;
 pub mod passes;
 pub mod plan;
 mod predicates;
+pub mod selection;
 pub mod spin;
 pub mod variables;
 mod width;
@@ -30,7 +32,6 @@ use gencl_eu::abi::{Answer, Request, Tier, Translation, VERSION};
 use gencl_eu::device::Device;
 use gencl_eu::file::grf_mask;
 use host::Host;
-use written::Doubts;
 
 /// Why a kernel is not translated.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,11 +116,12 @@ pub fn to_ir(request: &Request, choices: &Choices) -> Result<Written, Refused> {
         return Err(Refused(format!("{count} instructions are more than {MAX_INSTRUCTIONS}")));
     }
     let mut plan = plan::Plan::new(&kernel, variant, choices.host)?;
-    let flow = flow::Flow::new(&plan);
+    let mut flow = flow::Flow::new(&plan);
+    flow.turns = spin::turns(&plan, &flow);
     predicates::complete(&mut plan, &flow);
     if variant.strict {
         let bytes = 32 + variant.cross_thread as usize + variant.per_thread.len() * 16;
-        plan.doubts = Doubts::new(plan.ops, &flow, grf_mask(0, bytes));
+        plan.doubts = written::doubts(plan.ops, &flow, grf_mask(0, bytes));
     }
     let mut lifted = lift::lift(&plan, &flow, choices.rounds);
     if variant.counted {

@@ -8,7 +8,7 @@ use gencl_isa::{Opcode, Type};
 
 pub use gencl_eu::thread::FloatMode as Mode;
 
-use crate::flow;
+use crate::branches::thread_successors;
 
 /// As the host computes by default.
 pub const HOST: Mode =
@@ -71,7 +71,7 @@ pub fn of_kernel(ops: &[Op], initial: u32) -> Vec<Control> {
     while let Some(index) = open.pop() {
         let Some(op) = ops.get(index) else { continue };
         let after = apply(op, before[index]);
-        for next in flow::thread_successors(ops, index) {
+        for next in thread_successors(ops, index) {
             let Some(known) = before.get_mut(next) else { continue };
             let joined = known.join(after);
             if joined != *known {

@@ -1,20 +1,22 @@
 //! What is to become of each instruction.
 
+use std::collections::BTreeMap;
+
 use gencl_eu::Kernel;
 use gencl_eu::abi::Variant;
-use gencl_eu::file::{self, ADDRESS, FLAG, GRF_BYTES, NOTIFICATION, NULL};
+use gencl_eu::file::{self, NOTIFICATION};
 use gencl_eu::message::MessageOperation;
 use gencl_eu::op::{Action, Branch, Op};
 use gencl_eu::operand::{SourceLocation, Src, Target};
 use gencl_isa::{Generation, Opcode};
 
 use crate::Refused;
-use crate::access::{Access, Definition, Effects};
+use crate::access::{Access, Definition, Effects, is_flag};
 use crate::host::Host;
 use crate::message::{self, Message};
 use crate::modes::{self, Control, Mode};
 use crate::native::{self, Native};
-use crate::written::Doubts;
+use crate::selection;
 
 /// What becomes of an instruction.
 #[derive(Clone, Debug)]
@@ -33,6 +35,15 @@ pub enum Step {
     Branch(Branch),
     /// The thread stops until the others have come to the barrier.
     Wait,
+}
+
+/// Reads of registers that may not have been written.
+#[derive(Default)]
+pub struct Doubts {
+    /// Of each instruction that has some, the registers.
+    pub reads: BTreeMap<usize, u128>,
+    /// Registers of which a thread notes whether they have been written.
+    pub noted: u128,
 }
 
 /// A kernel, and what becomes of its instructions.
@@ -70,7 +81,7 @@ impl<'a> Plan<'a> {
         let ops = kernel.ops();
         let controls = modes::of_kernel(ops, variant.control);
         let accumulators =
-            native::accumulators_fit(ops.iter().zip(controls.iter().map(|control| control.mode)), host);
+            selection::accumulators_fit(ops.iter().zip(controls.iter().map(|control| control.mode)), host);
         let mut steps = Vec::with_capacity(ops.len());
         for (index, op) in ops.iter().enumerate() {
             let step = step(op, controls[index], variant, accumulators, host)
@@ -102,6 +113,13 @@ impl<'a> Plan<'a> {
             plan.forget_barriers();
         }
         Ok(plan)
+    }
+
+    /// May an instruction write flags?
+    pub fn changes_flags(&self, index: usize) -> bool {
+        let op = &self.ops[index];
+        let named = matches!(op.dst.target, Target::Direct { offset, .. } if is_flag(offset));
+        op.condition.is_some() || named || matches!(self.steps[index], Step::Interpret(_) | Step::Control(_))
     }
 
     /// Barriers have no effect on a thread that is alone.
@@ -175,7 +193,7 @@ fn step(
         Action::Execute(_) if touches(op, &[file::FLOW_CONTROL, file::IP, file::TIMESTAMP]) => {
             return Err("a register that only the interpreter has".into());
         }
-        Action::Execute(_) => match (control.set, native::select(op, control.mode, accumulators, host)) {
+        Action::Execute(_) => match (control.set, selection::select(op, control.mode, accumulators, host)) {
             (Some(bits), _) => Step::Control(bits),
             (None, Ok(native)) => Step::Native(native),
             (None, Err(reason)) => Step::Interpret(format!("{}: {reason}", mnemonic(op))),
@@ -202,21 +220,6 @@ fn touches(op: &Op, registers: &[usize]) -> bool {
     let inside = |at: usize| registers.iter().any(|first| (*first..first + 5 * 32).contains(&at));
     op.src.iter().filter_map(Src::offset).any(inside)
         || matches!(op.dst.target, Target::Direct { offset, .. } if inside(offset))
-}
-
-/// Is it in the address register? That is in the thread's register file always.
-pub fn is_address(at: usize) -> bool {
-    (ADDRESS..ADDRESS + 32).contains(&at)
-}
-
-/// Is it in the flags?
-pub fn is_flag(at: usize) -> bool {
-    (FLAG..FLAG + 8).contains(&at)
-}
-
-/// Where an operand that is in no general register may be in host code: flags and `null`.
-pub fn is_plain(at: usize) -> bool {
-    at < GRF_BYTES || is_flag(at) || at == NULL
 }
 
 fn effects(op: &Op, step: &Step) -> Effects {

@@ -2,13 +2,12 @@
 //! predicate is false is read under the same predicate only. Then nothing of what was there before has to be kept.
 
 use gencl_eu::op::Op;
-use gencl_eu::operand::Target;
 use gencl_isa::PredicateControl;
 
 use crate::access::Access;
 use crate::flow::{Block, Flow};
 use crate::liveness::{self, Bytes, Liveness};
-use crate::plan::{Plan, Step, is_flag};
+use crate::plan::{Plan, Step};
 
 /// A predicate: the flag of the thread's first channel, and whether it is turned.
 type Key = (u8, bool);
@@ -52,7 +51,7 @@ fn is_read_under(
 ) -> bool {
     // The channel of each byte, as long as it is there.
     let Some(mut held) = channels(written) else { return false };
-    let mut same = !changes_flags(plan, index);
+    let mut same = !plan.changes_flags(index);
     for later in index + 1..block.end {
         let (op, effects) = (&plan.ops[later], &plan.effects[later]);
         let under = same && key(op) == Some(own) && !matches!(plan.steps[later], Step::Interpret(_));
@@ -70,7 +69,7 @@ fn is_read_under(
                 !over.iter().any(|(byte, owner)| byte == at && owner.is_none_or(|owner| owner == *channel))
             });
         }
-        same &= !changes_flags(plan, later);
+        same &= !plan.changes_flags(later);
     }
     held.iter().all(|(at, _)| !behind.contains(*at))
 }
@@ -78,11 +77,4 @@ fn is_read_under(
 /// The bytes of an access with their channels, if they have some.
 fn channels(access: &Access) -> Option<Vec<(usize, usize)>> {
     access.owned_bytes().map(|(byte, owner)| Some((byte, owner?))).collect()
-}
-
-/// May an instruction write flags?
-pub fn changes_flags(plan: &Plan<'_>, index: usize) -> bool {
-    let op = &plan.ops[index];
-    let named = matches!(op.dst.target, Target::Direct { offset, .. } if is_flag(offset));
-    op.condition.is_some() || named || matches!(plan.steps[index], Step::Interpret(_) | Step::Control(_))
 }

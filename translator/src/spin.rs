@@ -7,11 +7,12 @@
 use std::collections::BTreeSet;
 use std::ops::{Range, RangeInclusive};
 
-use gencl_eu::file::{FLAG, grf_mask};
+use gencl_eu::file::grf_mask;
 use gencl_eu::message::{AtomicOperation, MessageOperation};
 use gencl_eu::op::{Action, Op};
 use gencl_eu::operand::Target;
 
+use crate::access::is_flag;
 use crate::flow::Flow;
 use crate::message::Message;
 use crate::native;
@@ -136,7 +137,7 @@ fn decides(plan: &Plan<'_>, index: usize) -> bool {
 
 /// Does it write flags as a register?
 fn writes_flags(op: &Op) -> bool {
-    matches!(op.dst.target, Target::Direct { offset, .. } if (FLAG..FLAG + 8).contains(&offset))
+    matches!(op.dst.target, Target::Direct { offset, .. } if is_flag(offset))
 }
 
 /// Does a loop decide anything by the answers of exchanges that are harmless themselves?

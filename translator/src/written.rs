@@ -7,58 +7,48 @@ use fixedbitset::FixedBitSet;
 use gencl_eu::op::{Action, Branch, Op};
 
 use crate::flow::{Block, Flow};
+use crate::plan::Doubts;
 
-/// Reads of registers that may not have been written.
-#[derive(Default)]
-pub struct Doubts {
-    /// Of each instruction that has some, the registers.
-    pub reads: BTreeMap<usize, u128>,
-    /// Registers of which a thread notes whether they have been written.
-    pub noted: u128,
-}
-
-impl Doubts {
-    /// Looks whether all registers that are read have been written, on every way there; `payload` are those that the thread begins with.
-    ///
-    /// What a channel has come past has been executed by its thread, whether for that channel or not. So where channels are enabled the ways of channels are
-    /// proof as well as those of the thread, which may pass code that nobody was there for. An instruction that is executed for no channel reads nothing, but
-    /// for the message that ends the thread.
-    pub fn new(ops: &[Op], flow: &Flow, payload: u128) -> Doubts {
-        let of_thread = at_entries(ops, flow, payload, |block| &block.thread);
-        let of_channels = at_entries(ops, flow, payload, |block| &block.channel);
-        let vacant = vacant(ops, flow);
-        let mut reads = BTreeMap::new();
-        for (number, block) in flow.blocks.iter().enumerate() {
-            let (mut by_thread, mut by_channels) = (of_thread[number], of_channels[number]);
-            for (index, op) in (block.start..).zip(&ops[block.start..block.end]) {
-                let ends = matches!(&op.action, Action::Message(message) if message.end_of_thread);
-                let alone = (op.no_mask || ends) && vacant.contains(number);
-                let written = if alone { by_thread } else { by_thread | by_channels };
-                let missing = op.reads & !written;
-                if missing != 0 && !matches!(op.action, Action::Branch(_)) {
-                    reads.insert(index, missing);
-                }
-                (by_thread, by_channels) = (after(op, by_thread), after(op, by_channels));
+/// Looks whether all registers that are read have been written, on every way there; `payload` are those that the thread begins with.
+///
+/// What a channel has come past has been executed by its thread, whether for that channel or not. So where channels are enabled the ways of channels are
+/// proof as well as those of the thread, which may pass code that nobody was there for. An instruction that is executed for no channel reads nothing, but
+/// for the message that ends the thread.
+pub fn doubts(ops: &[Op], flow: &Flow, payload: u128) -> Doubts {
+    let of_thread = at_entries(ops, flow, payload, |block| &block.thread);
+    let of_channels = at_entries(ops, flow, payload, |block| &block.channel);
+    let vacant = vacant(ops, flow);
+    let mut reads = BTreeMap::new();
+    for (number, block) in flow.blocks.iter().enumerate() {
+        let (mut by_thread, mut by_channels) = (of_thread[number], of_channels[number]);
+        for (index, op) in (block.start..).zip(&ops[block.start..block.end]) {
+            let ends = matches!(&op.action, Action::Message(message) if message.end_of_thread);
+            let alone = (op.no_mask || ends) && vacant.contains(number);
+            let written = if alone { by_thread } else { by_thread | by_channels };
+            let missing = op.reads & !written;
+            if missing != 0 && !matches!(op.action, Action::Branch(_)) {
+                reads.insert(index, missing);
             }
+            (by_thread, by_channels) = (after(op, by_thread), after(op, by_channels));
         }
-        // What a copy copies it does not use, but its result is not written either. That matters if the result does.
-        let copies: Vec<(i32, u128)> =
-            reads.iter().filter_map(|(index, read)| Some((ops[*index].copies_by?, *read))).collect();
-        let uses = reads.iter().filter(|(index, _)| ops[**index].copies_by.is_none());
-        let mut noted = uses.fold(0, |all, (_, read)| all | read);
-        let mut before = 0;
-        while noted != before {
-            before = noted;
-            for (distance, read) in &copies {
-                noted |= read & moved(noted, -distance);
-            }
-        }
-        reads.retain(|_, read| {
-            *read &= noted;
-            *read != 0
-        });
-        Doubts { reads, noted }
     }
+    // What a copy copies it does not use, but its result is not written either. That matters if the result does.
+    let copies: Vec<(i32, u128)> =
+        reads.iter().filter_map(|(index, read)| Some((ops[*index].copies_by?, *read))).collect();
+    let uses = reads.iter().filter(|(index, _)| ops[**index].copies_by.is_none());
+    let mut noted = uses.fold(0, |all, (_, read)| all | read);
+    let mut before = 0;
+    while noted != before {
+        before = noted;
+        for (distance, read) in &copies {
+            noted |= read & moved(noted, -distance);
+        }
+    }
+    reads.retain(|_, read| {
+        *read &= noted;
+        *read != 0
+    });
+    Doubts { reads, noted }
 }
 
 /// Registers, so much further.

@@ -224,7 +224,7 @@ fn what_is_loaded_is_only_gathered_with() {
 }
 
 #[test]
-fn a_kernel_that_waits_has_a_function_of_one_thread() {
+fn a_kernel_that_waits_yields_and_a_barrier_needs_its_wait() {
     let barrier = {
         let mut i = message(SharedFunction::Gateway, 1, None, 0, 1 << 25 | 4);
         i.no_mask = true;

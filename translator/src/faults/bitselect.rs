@@ -118,7 +118,8 @@ mod tests {
     use inkwell::context::Context;
     use inkwell::targets::FileType;
 
-    use crate::host::{Host, parsed};
+    use crate::host::Host;
+    use crate::host::codegen::parsed;
 
     /// What is computed, as a bit for each case: of two numbers and of a constant.
     const X: u8 = 0b1111_0000;

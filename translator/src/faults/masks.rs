@@ -231,7 +231,8 @@ fn number_of(set: InstructionValue<'_>) -> Option<IntValue<'_>> {
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use crate::faults::tests::PARTS_OF_COMPARISONS;
-    use crate::host::{Host, parsed};
+    use crate::host::Host;
+    use crate::host::codegen::parsed;
     use gencl_eu::abi::Tier;
     use inkwell::context::Context;
     use std::sync::mpsc;

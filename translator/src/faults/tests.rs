@@ -8,7 +8,8 @@ use inkwell::context::Context;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::FileType;
 
-use crate::host::{Host, parsed};
+use crate::host::Host;
+use crate::host::codegen::parsed;
 
 /// What LLVM's passes make of a module for hosts with AVX-512, and the assembly of that, without workarounds.
 fn compiled(text: &str, passes: &str) -> (String, String) {

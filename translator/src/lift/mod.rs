@@ -20,6 +20,7 @@ use gencl_eu::message::ImageUse;
 use gencl_eu::operand::{SourceLocation, Target};
 use gencl_isa::PredicateControl;
 
+use crate::access::is_flag;
 use crate::flow::Flow;
 use crate::message::Message;
 use crate::middle::builder::Builder;
@@ -27,7 +28,7 @@ use crate::middle::function::{Block, End, Function, Value};
 use crate::middle::op::{Convert, Op};
 use crate::middle::types::{Scalar, Type};
 use crate::native::Native;
-use crate::plan::{Plan, Step, is_flag};
+use crate::plan::{Plan, Step};
 use crate::variables::Variables;
 use registers::Pieces;
 use rounding::Direction;

@@ -1,6 +1,6 @@
 //! From the middle IR to LLVM IR.
 //!
-//! One function executes the threads of a work-group, or where threads stop, one until it does; what they rarely do is in functions of its own.
+//! One function executes the threads of a work-group, each until it ends or all have to stop; what they rarely do is in functions of its own.
 
 mod anywhere;
 mod arrays;

@@ -71,7 +71,7 @@ pub fn components(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<I
         }
     }
     body.push(message(lanes, true, count, random.pick(&ADDRESSES), last, enabled));
-    // All registers are read at the end, by an instruction of which nobody knows lanes: components that are to be found side by side have to be gone.
+    // All registers are read at the end, by an instruction of which nobody knows lanes.
     let registers = VECTORS.into_iter().flat_map(|vector| (vector..vector + 4 * size).step_by(size.into()));
     for register in registers.chain([2, OFFSETS, POINTERS]) {
         body.extend(all(Opcode::Mov, Place::Row(register, Type::UD), &[Place::Number(0, Type::UD)]));

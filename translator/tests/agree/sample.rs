@@ -11,7 +11,7 @@ use gencl_isa::{
 };
 use gencl_testing::Random;
 use gencl_translator::host::Host;
-use gencl_translator::{modes, native};
+use gencl_translator::{modes, native, selection};
 
 use crate::generate::{
     POOLS, REGISTER, RESULT_WORD, accumulates, instruction, is_accumulator, is_macro, pool,
@@ -141,7 +141,7 @@ impl Sample {
         kernel.is_some_and(|kernel| {
             let ops = kernel.ops();
             let all = ops.iter().map(|op| (op, Some(modes::HOST)));
-            ops.iter().any(native::uses_accumulator) && native::accumulators_fit(all, Host::own())
+            ops.iter().any(native::uses_accumulator) && selection::accumulators_fit(all, Host::own())
         })
     }
 

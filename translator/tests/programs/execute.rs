@@ -14,8 +14,8 @@ use gencl_translator::message::{Memory as MessageMemory, Message};
 use gencl_translator::middle::function::{Block, Function};
 use gencl_translator::middle::interpret::{Environment, Lanes, Outcome, run};
 use gencl_translator::middle::op::{Input, LOCAL_OFFSET, Op, Registers, Space};
+use gencl_translator::plan::Doubts;
 use gencl_translator::plan::{Plan, Step};
-use gencl_translator::written::Doubts;
 
 use crate::generate::{FILE, INPUTS, PAYLOAD, Program, SCATTERED};
 
