@@ -113,6 +113,11 @@ pub fn is_flag(at: usize) -> bool {
     (FLAG..FLAG + 8).contains(&at)
 }
 
+/// Does an instruction write flags as a register?
+pub fn writes_flags(op: &Op) -> bool {
+    matches!(op.dst.target, Target::Direct { offset, .. } if is_flag(offset))
+}
+
 /// Where an operand that is in no general register may be in host code: flags and `null`.
 pub fn is_plain(at: usize) -> bool {
     at < GRF_BYTES || is_flag(at) || at == NULL

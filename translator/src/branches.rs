@@ -41,20 +41,20 @@ pub fn parks_at(index: usize, branch: &Branch) -> Vec<usize> {
     }
 }
 
-/// Does a thread go on elsewhere than at the next instruction only when no channel waits there?
-pub fn passes_waiting(branch: &Branch) -> bool {
-    match branch {
-        Branch::If { .. }
-        | Branch::Else { .. }
-        | Branch::Join { .. }
-        | Branch::Leave { .. }
-        | Branch::GotoForward { .. }
-        | Branch::Diverge { .. } => true,
+/// Where a thread goes if a branch leaves no channel enabled for the next instruction, and only then. `None` of branches that do not look.
+pub fn without_channels(branch: &Branch) -> Option<usize> {
+    match *branch {
+        Branch::If { jip }
+        | Branch::Else { jip, .. }
+        | Branch::Join { jip }
+        | Branch::Leave { jip, .. }
+        | Branch::GotoForward { jip, .. }
+        | Branch::Diverge { jip } => Some(jip),
         Branch::While { .. }
         | Branch::GotoBackward { .. }
         | Branch::Jump(_)
         | Branch::JumpIndirect
         | Branch::Call { .. }
-        | Branch::Return => false,
+        | Branch::Return => None,
     }
 }

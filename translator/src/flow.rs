@@ -11,7 +11,7 @@ use gencl_eu::op::{Action, Branch, Op};
 use gencl_eu::operand::{SourceLocation, Target};
 use gencl_isa::PredicateControl;
 
-use crate::branches::{parks_at, passes_waiting, thread_successors};
+use crate::branches::{parks_at, thread_successors, without_channels};
 use crate::native::Native;
 use crate::plan::{Plan, Step};
 
@@ -197,7 +197,7 @@ impl Flow {
             if let Step::Branch(branch) = &plan.steps[last] {
                 let parked = parks_at(last, branch).into_iter();
                 state.extend(parked.filter_map(|at| self.target(self.block_at(at)?)));
-                behind = self.block_at(last + 1).filter(|_| passes_waiting(branch));
+                behind = without_channels(branch).and_then(|_| self.block_at(last + 1));
             }
             for next in self.blocks[block].thread.clone() {
                 let mut arriving = state.clone();

@@ -11,7 +11,7 @@ use gencl_eu::operand::{SourceLocation, Src, Target};
 use gencl_isa::{Generation, Opcode};
 
 use crate::Refused;
-use crate::access::{Access, Definition, Effects, is_flag};
+use crate::access::{Access, Definition, Effects, writes_flags};
 use crate::host::Host;
 use crate::message::{self, Message};
 use crate::modes::{self, Control, Mode};
@@ -118,8 +118,8 @@ impl<'a> Plan<'a> {
     /// May an instruction write flags?
     pub fn changes_flags(&self, index: usize) -> bool {
         let op = &self.ops[index];
-        let named = matches!(op.dst.target, Target::Direct { offset, .. } if is_flag(offset));
-        op.condition.is_some() || named || matches!(self.steps[index], Step::Interpret(_) | Step::Control(_))
+        let unknown = matches!(self.steps[index], Step::Interpret(_) | Step::Control(_));
+        op.condition.is_some() || writes_flags(op) || unknown
     }
 
     /// Barriers have no effect on a thread that is alone.

@@ -10,9 +10,8 @@ use std::ops::{Range, RangeInclusive};
 use gencl_eu::file::grf_mask;
 use gencl_eu::message::{AtomicOperation, MessageOperation};
 use gencl_eu::op::{Action, Op};
-use gencl_eu::operand::Target;
 
-use crate::access::is_flag;
+use crate::access::writes_flags;
 use crate::flow::Flow;
 use crate::message::Message;
 use crate::native;
@@ -133,11 +132,6 @@ fn registers_of(plan: &Plan<'_>, index: usize, number: usize) -> Option<u128> {
 fn decides(plan: &Plan<'_>, index: usize) -> bool {
     let op = &plan.ops[index];
     op.condition.is_some() && !native::chooses(op.opcode)
-}
-
-/// Does it write flags as a register?
-fn writes_flags(op: &Op) -> bool {
-    matches!(op.dst.target, Target::Direct { offset, .. } if is_flag(offset))
 }
 
 /// Does a loop decide anything by the answers of exchanges that are harmless themselves?

@@ -139,8 +139,7 @@ fn needs(op: &Op) -> Option<Needs> {
     }
     let all = sources().map(Range::source).reduce(Range::hull)?;
     let (dword, qword) = (Range::unsigned(32), Range::signed(64));
-    let logic = matches!(op.opcode, O::And | O::Or | O::Xor | O::Not);
-    if logic && op.dst.ty.is_float() {
+    if native::is_logic(op.opcode) && op.dst.ty.is_float() {
         return None;
     }
     let modular = |result: Range| (Range::ZERO, result);

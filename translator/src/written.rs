@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use fixedbitset::FixedBitSet;
-use gencl_eu::op::{Action, Branch, Op};
+use gencl_eu::op::{Action, Op};
 
+use crate::branches::without_channels;
 use crate::flow::{Block, Flow};
 use crate::plan::Doubts;
 
@@ -79,15 +80,8 @@ fn at_entries(ops: &[Op], flow: &Flow, payload: u128, next: impl Fn(&Block) -> &
 /// The blocks in which a thread may be without an enabled channel: where it goes when none is left at the next instruction, up to the next branch that
 /// looks whether there is one.
 fn vacant(ops: &[Op], flow: &Flow) -> FixedBitSet {
-    let without_channels = |block: &Block| match ops[block.end - 1].action {
-        Action::Branch(
-            Branch::If { jip }
-            | Branch::Else { jip, .. }
-            | Branch::Join { jip }
-            | Branch::Leave { jip, .. }
-            | Branch::GotoForward { jip, .. }
-            | Branch::Diverge { jip },
-        ) => Some(jip),
+    let without_channels = |block: &Block| match &ops[block.end - 1].action {
+        Action::Branch(branch) => without_channels(branch),
         _ => None,
     };
     let jumps = flow.blocks.iter().filter_map(without_channels);
