@@ -3,8 +3,8 @@
 # make test     the tests; make test T=compiler_switch: those of the test-suite whose names contain that
 # make test-all all of the tests with Intel's driver too, on every simulated device, and the fuzzers
 # make lint     format, lints, links of the documents, licences
-# make bench    the measurements of docs/benchmarks.md; OPTIONS='...' for those of utest/kernels/bench, as bench compare --help says
-# make compare  BENCH=PROGRAM OPTIONS='...': Intel's compiler and ours on one model, docs/statistics.md
+# make bench    the measurements of docs/measurements/benchmarks.md; OPTIONS='...' for those of utest/kernels/bench, as bench compare --help says
+# make compare  BENCH=PROGRAM OPTIONS='...': Intel's compiler and ours on one model, docs/measurements/code.md
 # make compare-code KERNELS=FOLDER BASE=GENCLC OPTIONS='...': the code that Intel's compiler, another build and this one make
 # make fuzz     T=decoder MINUTES=30: coverage-guided fuzzing of a target, or of each (fuzz/fuzz_targets); takes cargo-fuzz
 # make fuzz-ioctl MINUTES=30   random requests to the simulated render node; SEED=N to see a fault again

@@ -1,6 +1,6 @@
 //! The control-flow tree: structural analysis of ifs and loops.
 //!
-//! The tree describes the graph of blocks (as in NIR; docs/structured-branches.md). Its leaves are blocks; an
+//! The tree describes the graph of blocks (as in NIR; docs/branches.md). Its leaves are blocks; an
 //! [`Node::If`] has a head block, whose branch decides, and one or two sides; a [`Node::Loop`] has a body
 //! whose first block is the only one that is entered from outside. Other regions are a plain list of blocks:
 //! the analysis never fails.

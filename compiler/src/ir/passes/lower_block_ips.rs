@@ -1,5 +1,5 @@
 //! From the per-lane to the linear form: control flow of any shape by block IPs
-//! (docs/unstructured-branches.md).
+//! (docs/branches.md).
 //!
 //! A Word register has for each lane the number of its next block. The thread executes the blocks in layout
 //! order; at a block where lanes may be parked elsewhere ([`Parking`]) the lanes whose block IP is at most

@@ -1,4 +1,4 @@
-//! One return block: all others jump to it (docs/unstructured-branches.md).
+//! One return block: all others jump to it (docs/branches.md).
 
 use crate::ir::{Function, Instruction, Op};
 

@@ -1,5 +1,5 @@
 //! From the per-lane to the masked form: the hardware keeps an instruction pointer for each lane
-//! (docs/structured-branches.md).
+//! (docs/branches.md).
 //!
 //! The rule is that of block IPs ([`super::lower_block_ips`]): the thread executes the first block in layout
 //! order that is the next one of some lane, the others are parked. But here the hardware keeps track of

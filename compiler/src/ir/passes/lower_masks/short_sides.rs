@@ -1,4 +1,4 @@
-//! If-conversion: which sides of ifs are predicated instead of branched over (docs/masks.md).
+//! If-conversion: which sides of ifs are predicated instead of branched over (docs/branches.md).
 //!
 //! `if` and `endif` are two instructions for every thread, three with an `else`, and skip a side that no lane
 //! takes. A short side is cheaper when it is always executed.
@@ -9,7 +9,7 @@ use crate::ir::signature::Class;
 use crate::ir::{BlockId, Function, Instruction, Op, Predicate, Reg};
 use smallvec::{SmallVec, smallvec};
 
-/// Maximum [`cost`] of a side that is predicated. Measured: docs/masks.md.
+/// Maximum [`cost`] of a side that is predicated. Measured: docs/measurements/code.md.
 const SHORT: usize = 8;
 
 /// An if that is converted. Blocks by their index in the layout.
