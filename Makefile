@@ -79,6 +79,7 @@ lint: dependencies
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
 	scripts/check-links
+	scripts/check-docs
 	scripts/check-crates
 	scripts/check-modules
 	scripts/check-generations
