@@ -80,6 +80,7 @@ lint: dependencies
 	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
 	scripts/check-links
 	scripts/check-docs
+	scripts/diagrams --check
 	scripts/check-crates
 	scripts/check-modules
 	scripts/check-generations
