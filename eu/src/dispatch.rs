@@ -199,7 +199,7 @@ impl Launch {
     /// (`iris_fill_cs_push_const_buffer`) writes them in this order, and the interface descriptor's
     /// "Cross-Thread Constant Data Read Length" counts from the beginning. Indirect data is pushed in the
     /// opposite order: the kernels of Intel's compiler have local ids from `g1` on and their arguments after
-    /// them (`docs/witness.md`).
+    /// them (`docs/measurements/witness.md`).
     pub fn write_payload(&self, group: [u32; 3], thread: u32, number: u32, registers: &mut [u8]) {
         let (head, rest) = registers.split_at_mut(GRF_SIZE);
         for (bytes, dword) in head.chunks_exact_mut(4).zip(self.header(group, number)) {

@@ -22,7 +22,7 @@ pub enum Need {
     /// Machine code that `iga64` can read, and `iga64`.
     Witness,
     /// Private arrays of doubles at the right places, which Intel's compiler does not have on the Atom line
-    /// (docs/witness.md).
+    /// (docs/measurements/witness.md).
     DoubleArrays,
 }
 
