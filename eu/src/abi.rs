@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::message::{ImageFacts, ImageNumbers};
 
 /// The version of this file's ABI and message formats.
-pub const VERSION: u32 = 9;
+pub const VERSION: u32 = 10;
 
 /// Name of `fn(*mut Frame, first: u32, end: u32, resume: u32) -> u32`, which executes the threads from `first`
 /// to the one before `end`, one after the other, each from its beginning (`resume` 0), or from where all of
@@ -99,7 +99,7 @@ pub struct Frame {
     /// Where each thread is to be resumed, if [threads yield](Translation::yields): the number of a `wait`, counted by
     /// address from 1 on, a value with the bit [`YIELD`], or [`ENDED`].
     pub resume: *mut u32,
-    /// Not 0 when the launch is cancelled. Read at every backward branch.
+    /// Not 0 when [`Frame::look`] is to be called. Read at every backward branch.
     pub cancel: *const u8,
     /// Number of threads that have sent the barrier message.
     pub arrived: u32,
@@ -119,6 +119,9 @@ pub struct Frame {
     /// instruction's first one), with payload and response in the thread's register file. Returns 0, or 1 when it
     /// has failed, as [`Frame::interpret`].
     pub send: unsafe extern "C" fn(*mut Frame, thread: u32, instruction: u32, mask: u32) -> u32,
+    /// A thread is at an instruction, given by its index in the kernel, and [`Frame::cancel`] is not 0. Returns 0 if it goes
+    /// on; 1 when the launch is cancelled, or the thread could never end: the owner of the frame then has the fault.
+    pub look: unsafe extern "C" fn(*mut Frame, thread: u32, instruction: u32) -> u32,
 }
 
 /// A property that a half register (16 bytes, eight words) of the per-thread constants has in all threads.

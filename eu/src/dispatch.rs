@@ -4,7 +4,7 @@
 //! GPGPU_WALKER; the EUs execute it work-group by work-group.
 
 use std::ops::AddAssign;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::device::Device;
 use crate::thread::control;
@@ -215,26 +215,43 @@ impl Launch {
     }
 }
 
-/// A flag that tells all threads of a batch to stop. The interpreter checks it every few thousand
-/// instructions of a thread, translated code at every backward branch.
+/// A flag that tells all threads of a batch to stop, or to find out whether they can end at all. The
+/// interpreter checks it every few thousand instructions of a thread, translated code at every backward branch.
 #[derive(Debug, Default)]
-pub struct CancelFlag(AtomicBool);
+pub struct CancelFlag(AtomicU8);
+
+/// Values of a [`CancelFlag`] other than 0.
+const SUSPECTED: u8 = 1;
+const CANCELLED: u8 = 2;
 
 impl CancelFlag {
     /// Whether the batch is to stop.
     #[inline]
     pub fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.load(Ordering::Relaxed) == CANCELLED
     }
 
-    /// Address of a byte that is not 0 when the batch is to stop, for translated code.
+    /// Whether the batch is to stop, or its threads are to look whether they can end.
+    #[inline]
+    pub fn is_raised(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != 0
+    }
+
+    /// Address of a byte that is not 0 when the flag is raised, for translated code.
     pub fn address(&self) -> *const u8 {
-        self.0.as_ptr().cast()
+        self.0.as_ptr()
     }
 
     /// Stops the batch.
     pub fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.store(CANCELLED, Ordering::Relaxed);
+    }
+
+    /// Has threads look whether they can end, or no longer. A batch that is to stop is not affected.
+    pub fn suspect(&self, suspected: bool) {
+        let [from, to] = if suspected { [0, SUSPECTED] } else { [SUSPECTED, 0] };
+        // It fails when there is nothing to change.
+        let _ = self.0.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed);
     }
 }
 

@@ -23,6 +23,9 @@ pub enum Reason {
     /// The batch ran longer than it may, or the device is being closed.
     #[error("stopped after running too long (GENCL_HANG_LIMIT sets the limit in seconds)")]
     Cancelled,
+    /// A thread can never end; the text says how that is known.
+    #[error("never ends: {0}")]
+    Endless(&'static str),
 }
 
 /// A reason, with as much as is known about where it happened (the fields of [`Details`]). Callers add what
@@ -90,7 +93,7 @@ impl Fault {
     pub fn place(&self) -> FaultPlace {
         let address = match self.reason {
             Reason::Page(fault) => Some(fault.address),
-            Reason::Illegal(_) | Reason::Unsupported(_) | Reason::Cancelled => None,
+            Reason::Illegal(_) | Reason::Unsupported(_) | Reason::Cancelled | Reason::Endless(_) => None,
         };
         FaultPlace {
             address,

@@ -8,10 +8,34 @@
 use super::file::{self, dword};
 use super::general::gather;
 use super::kernel::Kernel;
-use super::op::{Branch, Op, Trap};
+use super::message::MessageOperation;
+use super::op::{Action, Branch, Op, Trap};
 use super::operand::{MAX_LANES, Target};
 use super::thread::{Thread, control};
 use crate::fault::Fault;
+
+/// Where a thread may go on after an instruction, as far as the code says it: not after indirect jumps, calls and returns.
+pub fn thread_successors(ops: &[Op], index: usize) -> Vec<usize> {
+    let next = index + 1;
+    let op = &ops[index];
+    match &op.action {
+        Action::Branch(branch) => match *branch {
+            Branch::Jump(target) if op.predicate.is_none() => vec![target],
+            Branch::Jump(target) => vec![next, target],
+            Branch::GotoBackward { jip, uip } => vec![jip, uip],
+            Branch::While { jip }
+            | Branch::If { jip }
+            | Branch::Else { jip, .. }
+            | Branch::Join { jip }
+            | Branch::Leave { jip, .. }
+            | Branch::GotoForward { jip, .. }
+            | Branch::Diverge { jip } => vec![next, jip],
+            Branch::JumpIndirect | Branch::Call { .. } | Branch::Return => Vec::new(),
+        },
+        Action::Message(m) if m.end_of_thread || matches!(m.kind, Some(MessageOperation::End)) => Vec::new(),
+        _ => vec![next],
+    }
+}
 
 /// Executes a branch.
 pub fn branch(kernel: &Kernel, thread: &mut Thread, op: &Op, branch: Branch) -> Result<(), Trap> {

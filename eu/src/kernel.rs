@@ -1,10 +1,12 @@
 //! Decoded kernels, and the discovery of their instructions by control flow.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use gencl_isa::{Extra, Generation, Instruction, Opcode, Operand, Register, decode_first};
 use rustc_hash::FxHashMap;
 
+use super::endless::reaches_end;
 use super::lower::Lowering;
 use super::op::{Action, Branch, Op};
 use crate::device::Device;
@@ -27,6 +29,8 @@ pub struct Kernel {
     reads_thread_number: bool,
     /// See [`Kernel::buffer_surfaces`].
     buffer_surfaces: Vec<u8>,
+    /// See [`Kernel::can_end`]: computed when it is first wanted.
+    reaches_end: OnceLock<Vec<bool>>,
 }
 
 /// Maximum number of instructions of a kernel.
@@ -114,7 +118,16 @@ impl Kernel {
         let mut buffer_surfaces: Vec<u8> = ops.iter().filter_map(buffer_surface).collect();
         buffer_surfaces.sort_unstable();
         buffer_surfaces.dedup();
-        Ok(Kernel { ops, indices, instructions, strict, generation, reads_thread_number, buffer_surfaces })
+        Ok(Kernel {
+            ops,
+            indices,
+            instructions,
+            strict,
+            generation,
+            reads_thread_number,
+            buffer_surfaces,
+            reaches_end: OnceLock::new(),
+        })
     }
 
     /// Its instructions.
@@ -125,6 +138,11 @@ impl Kernel {
     /// Binding table indices of the surfaces that its messages use as buffers, ascending.
     pub fn buffer_surfaces(&self) -> &[u8] {
         &self.buffer_surfaces
+    }
+
+    /// Whether a thread that is at an instruction, given by its index, may ever end.
+    pub fn can_end(&self, index: usize) -> bool {
+        self.reaches_end.get_or_init(|| reaches_end(&self.ops)).get(index).copied().unwrap_or(true)
     }
 
     /// The index of the instruction at a byte offset.

@@ -9,6 +9,7 @@ pub mod cycles;
 pub mod device;
 pub mod dispatch;
 mod double_pairs;
+mod endless;
 mod fast;
 mod fast_compare;
 mod fast_float;
@@ -38,6 +39,8 @@ mod wide;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use endless::no_end;
+pub use flow::thread_successors;
 pub use kernel::{Kernel, first_instruction};
 pub use run::{Context, Worker, run_group, run_group_with, run_one, send_one};
 pub use run::{barrier_deadlock, locate_fault};

@@ -1,5 +1,6 @@
 //! The interpreter: executes work-groups.
 
+use super::endless::{Watch, Watched, no_end};
 use super::file::{self, CHANNEL_ENABLE, CONTROL, IP, NOTIFICATION, STATE, TIMESTAMP, dword, set_dword};
 use super::flow;
 use super::general::unwritten_indirect;
@@ -78,6 +79,8 @@ pub struct Context<'a> {
     cancel: &'a CancelFlag,
     /// Number of instructions after which a thread is preempted.
     time_slice: u64,
+    /// What is observed of the work-group since its batch is suspected to hang.
+    watch: Option<Box<Watch>>,
 }
 
 impl<'a> Context<'a> {
@@ -102,7 +105,22 @@ impl<'a> Context<'a> {
             device,
             cancel,
             time_slice: TIME_SLICE,
+            watch: None,
         }
+    }
+
+    /// To be called when the cancel flag is raised, between two instructions of a thread.
+    #[cold]
+    fn look(&mut self, kernel: &Kernel, thread: &Thread) -> Result<(), Fault> {
+        if self.cancel.is_set() {
+            return Err(Fault::new(Reason::Cancelled));
+        }
+        if !kernel.can_end(thread.ip) {
+            return Err(no_end());
+        }
+        let threads = self.launch.threads_per_group();
+        self.watch.get_or_insert_with(|| Box::new(Watch::new(threads)));
+        Ok(())
     }
 }
 
@@ -187,6 +205,10 @@ pub(super) fn run_group_from<P: Probe>(
     let mut second_turn = true;
     while left > 0 {
         let mut progress = false;
+        if let Some(watch) = &mut context.watch {
+            let round = watch.round(&worker.threads[..waiting], context.local, context.barrier.arrived);
+            round.map_err(|(fault, thread)| locate_hang(kernel, fault, &worker.threads[thread], group))?;
+        }
         for n in 0..waiting {
             let thread = &mut worker.threads[n];
             let interrupted = thread.status == Status::Ready && thread.statistics.instructions >= TIME_SLICE;
@@ -198,10 +220,9 @@ pub(super) fn run_group_from<P: Probe>(
             }
             progress = true;
             // Checked here as well, since its time slices may all be too short for the check in `execute`.
-            if cancel.is_set() {
-                let mut fault = Fault::new(Reason::Cancelled);
-                fault.group = Some(group);
-                return Err(locate_fault(kernel, fault, thread.number, thread.ip));
+            if cancel.is_raised() {
+                let looked = context.look(kernel, thread);
+                looked.map_err(|fault| locate_hang(kernel, fault, thread, group))?;
             }
             run_thread(kernel, &mut context, thread, group, probe)?;
             worker.spun |= second_turn && interrupted && thread.status != Status::Ready;
@@ -258,10 +279,17 @@ fn run_thread<P: Probe>(
     group: [u32; 3],
     probe: &mut P,
 ) -> Result<(), Fault> {
-    execute(kernel, context, thread, probe).map_err(|mut trap| {
-        trap.group = Some(group);
-        locate_fault(kernel, *trap, thread.number, thread.ip)
-    })
+    execute(kernel, context, thread, probe).map_err(|trap| locate_hang(kernel, *trap, thread, group))
+}
+
+/// Adds thread, instruction and work-group to a fault, and a lane if it is that of a thread which does not end.
+fn locate_hang(kernel: &Kernel, mut fault: Fault, thread: &Thread, group: [u32; 3]) -> Fault {
+    fault.group = Some(group);
+    let mut fault = locate_fault(kernel, fault, thread.number, thread.ip);
+    if matches!(fault.reason, Reason::Cancelled | Reason::Endless(_)) && thread.active != 0 {
+        fault.lane.get_or_insert(thread.active.trailing_zeros());
+    }
+    fault
 }
 
 /// Adds thread and instruction to a fault.
@@ -335,10 +363,42 @@ fn execute<P: Probe>(
     thread: &mut Thread,
     probe: &mut P,
 ) -> Result<(), Trap> {
+    let end = thread.statistics.instructions + context.time_slice;
+    loop {
+        match context.watch.take() {
+            None => execute_interval(kernel, context, thread, probe)?,
+            Some(mut watch) => {
+                let mut probe = Watched { watch: &mut watch, probe };
+                let result = execute_interval(kernel, context, thread, &mut probe);
+                let repeats = watch.check();
+                context.watch = Some(watch);
+                result?;
+                repeats?;
+            }
+        }
+        if thread.status != Status::Ready {
+            return Ok(());
+        }
+        if context.cancel.is_raised() {
+            context.look(kernel, thread)?;
+        }
+        if thread.statistics.instructions >= end && can_interleave(context.launch) {
+            context.time_slice = CANCEL_INTERVAL;
+            return Ok(());
+        }
+    }
+}
+
+/// Executes a thread until it ends, waits, or has executed [`CANCEL_INTERVAL`] instructions.
+fn execute_interval<P: Probe>(
+    kernel: &Kernel,
+    context: &mut Context<'_>,
+    thread: &mut Thread,
+    probe: &mut P,
+) -> Result<(), Trap> {
     let ops = kernel.ops();
     let mut budget = CANCEL_INTERVAL;
-    let end = thread.statistics.instructions + context.time_slice;
-    while thread.status == Status::Ready {
+    while thread.status == Status::Ready && budget > 0 {
         let Some(op) = ops.get(thread.ip) else {
             return Err(Box::new(Fault::illegal("the thread runs beyond the end of the code")));
         };
@@ -354,16 +414,6 @@ fn execute<P: Probe>(
         step(kernel, context, thread, op, mask)?;
         thread.ip = thread.next;
         budget -= 1;
-        if budget == 0 {
-            budget = CANCEL_INTERVAL;
-            if context.cancel.is_set() {
-                return Err(Box::new(Fault::new(Reason::Cancelled)));
-            }
-            if thread.statistics.instructions >= end && can_interleave(context.launch) {
-                context.time_slice = CANCEL_INTERVAL;
-                return Ok(());
-            }
-        }
     }
     Ok(())
 }

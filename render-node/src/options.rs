@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use gencl_program::{environment, report, variables};
 use gencl_simulator::translated::source::{EngineChoice, Source};
-use gencl_simulator::{Settings, statistics};
+use gencl_simulator::{OnStall, Settings, statistics};
 
 /// The path of this library, in whose folder the translator may be. In `LD_PRELOAD` it may be that of a link.
 pub const LIBRARY: &str = "GENCL_RENDER_NODE_LIBRARY";
@@ -45,7 +45,17 @@ impl Options {
         let statistics = self.statistics.as_deref().map(statistics::written_at_exit);
         let translations = Some(Source(Arc::new(gencl_client::Translations)));
         let engine = self.engine;
-        Settings { strict: self.strict, statistics, hang_limit, engine, translations, ..Settings::default() }
+        let on_stall =
+            OnStall(Arc::new(|stall| report::once("a kernel still runs", &stall.message("a kernel"))));
+        Settings {
+            strict: self.strict,
+            statistics,
+            hang_limit,
+            on_stall: Some(on_stall),
+            engine,
+            translations,
+            ..Settings::default()
+        }
     }
 }
 

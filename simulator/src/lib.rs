@@ -15,4 +15,4 @@ pub mod watchdog;
 
 pub use gpu::{Executor, LaunchStatistics, Prepared};
 pub use node::{Buffer, Fence, Relocations, Simulator, Submission, UnknownDevice, Vm};
-pub use settings::Settings;
+pub use settings::{OnStall, Settings, Stall};

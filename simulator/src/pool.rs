@@ -112,6 +112,7 @@ impl Schedule {
         let real = |fault: &Fault| fault.reason != Reason::Cancelled;
         if real(&fault) {
             self.last.fetch_min(index, Ordering::Relaxed);
+            self.running.fail();
         }
         // A cancellation that follows a fault elsewhere is not reported.
         let better = first.as_ref().is_none_or(|(other, old)| (real(&fault), *other) > (real(old), index));

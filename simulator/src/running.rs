@@ -1,6 +1,6 @@
 //! A batch that is being executed, as the watchdog sees it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use gencl_eu::dispatch::CancelFlag;
 
@@ -10,6 +10,10 @@ pub struct Running {
     /// Set to stop the batch.
     pub cancel: CancelFlag,
     finished: [Counter; COUNTERS],
+    /// The GPU address of the kernel that runs; 0 before the first one.
+    kernel: AtomicU64,
+    /// A work-group has failed.
+    failed: AtomicBool,
 }
 
 /// Number of counters. Up to this many host threads have a cache line of their own.
@@ -32,6 +36,26 @@ impl Running {
         // buffer. Threads that share a counter may lose counts, but it changes all the same.
         let counter = &self.finished[participant % COUNTERS].0;
         counter.store(counter.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    }
+
+    /// Notes the kernel that is executed, by its GPU address.
+    pub fn begin_kernel(&self, address: u64) {
+        self.kernel.store(address, Ordering::Relaxed);
+    }
+
+    /// The GPU address of the kernel that runs, if there is one.
+    pub fn kernel(&self) -> Option<u64> {
+        Some(self.kernel.load(Ordering::Relaxed)).filter(|address| *address != 0)
+    }
+
+    /// Notes that a work-group has failed.
+    pub fn fail(&self) {
+        self.failed.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a work-group has failed.
+    pub fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
     }
 
     /// A value that changes when a work-group finishes.

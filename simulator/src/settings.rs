@@ -1,5 +1,6 @@
 //! Options of the simulator.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,8 +11,14 @@ use crate::translated::source::{EngineChoice, Source};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// A batch is taken for hung when none of its work-groups has finished for this long. A slow launch of
-    /// many work-groups is therefore never stopped; an endless loop is.
+    /// many work-groups is therefore never stopped. One with a thread of which it is known that it can never end is
+    /// stopped much earlier.
     pub hang_limit: Duration,
+    /// A batch whose work-groups have not finished for this long, or for half of the limit, is suspected to hang: its
+    /// threads look whether they can end.
+    pub suspicion: Duration,
+    /// Called when a batch has not made progress for half a minute, long before it is stopped.
+    pub on_stall: Option<OnStall>,
     /// Strict mode: refuse what the hardware leaves undefined.
     pub strict: bool,
     /// Host threads that execute work-groups.
@@ -30,12 +37,54 @@ pub struct Settings {
     pub translations: Option<Source>,
 }
 
+/// A batch without a finished work-group for some time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stall {
+    /// The GPU address of the kernel that runs, if one does.
+    pub kernel: Option<u64>,
+    /// How long.
+    pub waited: Duration,
+    /// When it is stopped ([`Settings::hang_limit`]).
+    pub limit: Duration,
+}
+
+impl Stall {
+    /// What the user is to be told of a kernel.
+    pub fn message(&self, kernel: &str) -> String {
+        let [waited, limit] = [self.waited, self.limit].map(|time| time.as_secs());
+        format!(
+            "{kernel} still runs after {waited} s without a finished work-group and is stopped after {limit} s \
+             (GENCL_HANG_LIMIT sets this limit in seconds)"
+        )
+    }
+}
+
+/// What is called for a [`Stall`], on a thread of the simulator.
+#[derive(Clone)]
+pub struct OnStall(pub Arc<dyn Fn(&Stall) + Send + Sync>);
+
+impl fmt::Debug for OnStall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OnStall")
+    }
+}
+
+impl PartialEq for OnStall {
+    fn eq(&self, other: &OnStall) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for OnStall {}
+
 impl Default for Settings {
-    /// Ten seconds, strict, all cores of the host, no statistics, shared buffers, no translations.
+    /// Ten minutes, strict, all cores of the host, no statistics, shared buffers, no translations.
     fn default() -> Settings {
         let workers = std::thread::available_parallelism().map_or(1, |n| n.get());
         Settings {
-            hang_limit: Duration::from_secs(10),
+            hang_limit: Duration::from_secs(600),
+            suspicion: Duration::from_secs(2),
+            on_stall: None,
             strict: true,
             workers,
             statistics: None,

@@ -1,7 +1,8 @@
-//! Finds batches that make no progress, and cancels them.
+//! Finds batches that make no progress: their threads look whether they can end at all, their user is told, and they
+//! are cancelled at last.
 //!
-//! A thread checks all running batches a few times per hang limit. It sleeps while there are none, so that an
-//! idle simulator uses no CPU time; while it checks, further short batches do not wake it.
+//! A thread checks all running batches a few times per limit. It sleeps while there are none, so that an idle simulator
+//! uses no CPU time; while it checks, further short batches do not wake it.
 
 use std::io;
 use std::sync::Arc;
@@ -11,6 +12,13 @@ use std::time::{Duration, Instant};
 use gencl_sync::{Condvar, Mutex};
 
 use crate::running::Running;
+use crate::settings::{OnStall, Settings, Stall};
+
+/// For how long they look. Translated code is slower meanwhile.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Time without progress after which the user is told.
+const NOTICE: Duration = Duration::from_secs(30);
 
 /// The watchdog of one simulator.
 pub struct Watchdog {
@@ -19,6 +27,10 @@ pub struct Watchdog {
 
 struct Shared {
     limit: Duration,
+    /// Time without progress after which threads look whether they can end. A batch that has failed is cancelled then:
+    /// what is left of it may wait for what has failed.
+    suspicion: Duration,
+    on_stall: Option<OnStall>,
     state: Mutex<State>,
     wake: Condvar,
 }
@@ -38,13 +50,19 @@ struct Watched {
     /// The last progress that the thread has seen, and when it changed.
     progress: u64,
     since: Instant,
+    /// Its threads are looking whether they can end.
+    looks: bool,
+    /// The user has been told.
+    told: bool,
 }
 
 impl Watchdog {
-    /// A watchdog that cancels batches without progress for `limit`.
-    pub fn new(limit: Duration) -> Watchdog {
-        let state = Mutex::new(State::default());
-        Watchdog { shared: Arc::new(Shared { limit, state, wake: Condvar::new() }) }
+    /// A watchdog with the limits of these settings.
+    pub fn new(settings: &Settings) -> Watchdog {
+        let (limit, on_stall) = (settings.hang_limit, settings.on_stall.clone());
+        let (suspicion, state, wake) =
+            (settings.suspicion.min(limit / 2), Mutex::new(State::default()), Condvar::new());
+        Watchdog { shared: Arc::new(Shared { limit, suspicion, on_stall, state, wake }) }
     }
 
     /// Watches a batch until the result is dropped.
@@ -59,7 +77,8 @@ impl Watchdog {
             state.thread = Some(builder.spawn(move || for_thread.watch())?);
         }
         let (running, progress, since) = (Arc::clone(running), running.progress(), Instant::now());
-        state.watched.push(Watched { running: Arc::clone(&running), progress, since });
+        let watched = Watched { running: Arc::clone(&running), progress, since, looks: false, told: false };
+        state.watched.push(watched);
         if state.asleep {
             self.shared.wake.notify_one();
         }
@@ -103,8 +122,9 @@ impl Drop for Watch<'_> {
 
 impl Shared {
     fn watch(&self) {
-        let tick = (self.limit / 8).max(Duration::from_millis(1));
+        let tick = (self.suspicion / 8).max(Duration::from_millis(1));
         let mut state = self.state.lock();
+        let mut looks = false;
         while !state.closed {
             if state.watched.is_empty() {
                 state.asleep = true;
@@ -112,24 +132,45 @@ impl Shared {
                 state.asleep = false;
             }
             // Only closing notifies while the thread is not asleep.
-            self.wake.wait_for(&mut state, tick);
+            self.wake.wait_for(&mut state, if looks { tick.min(LOOK) } else { tick });
             let now = Instant::now();
-            for watched in &mut state.watched {
-                let progress = watched.running.progress();
-                if progress != watched.progress {
-                    (watched.progress, watched.since) = (progress, now);
-                } else if now - watched.since >= self.limit {
-                    watched.running.cancel.set();
-                }
+            let stalls: Vec<Stall> =
+                state.watched.iter_mut().filter_map(|watched| self.check(watched, now)).collect();
+            looks = state.watched.iter().any(|watched| watched.looks);
+            if let Some(OnStall(on_stall)) = &self.on_stall
+                && !stalls.is_empty()
+            {
+                drop(state);
+                stalls.iter().for_each(|stall| on_stall(stall));
+                state = self.state.lock();
             }
         }
+    }
+
+    /// Does what is due for a batch. Returns what its user is to be told.
+    fn check(&self, watched: &mut Watched, now: Instant) -> Option<Stall> {
+        let running = &watched.running;
+        let progress = running.progress();
+        if progress != watched.progress {
+            (watched.progress, watched.since) = (progress, now);
+        }
+        let waited = now - watched.since;
+        watched.looks = !watched.looks && waited >= self.suspicion;
+        running.cancel.suspect(watched.looks);
+        if waited >= self.limit || waited >= self.suspicion && running.has_failed() {
+            running.cancel.set();
+        }
+        let tells = waited >= NOTICE && self.limit > waited && !watched.told;
+        watched.told |= tells;
+        tells.then(|| Stall { kernel: running.kernel(), waited, limit: self.limit })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Watchdog;
+    use super::{Watchdog, Watched};
     use crate::running::Running;
+    use crate::settings::{Settings, Stall};
     use std::sync::Arc;
     use std::time::{Duration, Instant};
 
@@ -144,9 +185,59 @@ mod tests {
         false
     }
 
+    fn watchdog(hang_limit: Duration) -> Watchdog {
+        Watchdog::new(&Settings { hang_limit, ..Settings::default() })
+    }
+
+    #[test]
+    fn threads_look_long_before_the_limit() {
+        let suspicion = Duration::from_millis(20);
+        let watchdog = Watchdog::new(&Settings { suspicion, ..Settings::default() });
+        let running = Arc::new(Running::default());
+        let watch = watchdog.watch(&running).unwrap();
+        // Again and again, and not all the time.
+        for looks in [true, false, true, false] {
+            assert!(until(Duration::from_secs(10), || running.cancel.is_raised() == looks));
+        }
+        assert!(!running.cancel.is_set());
+        drop(watch);
+    }
+
+    #[test]
+    fn what_is_left_of_a_failed_batch_is_cancelled_early() {
+        let suspicion = Duration::from_millis(20);
+        let watchdog = Watchdog::new(&Settings { suspicion, ..Settings::default() });
+        let running = Arc::new(Running::default());
+        let _watch = watchdog.watch(&running).unwrap();
+        running.fail();
+        assert!(until(Duration::from_secs(10), || running.cancel.is_set()));
+    }
+
+    #[test]
+    fn the_user_is_told_once_before_the_limit() {
+        let told = |limit: u64| {
+            let shared = Arc::clone(&watchdog(Duration::from_secs(limit)).shared);
+            let (running, since) = (Arc::new(Running::default()), Instant::now());
+            running.begin_kernel(0x40);
+            let mut watched =
+                Watched { running: Arc::clone(&running), progress: 0, since, looks: false, told: false };
+            let mut stalls = Vec::new();
+            for second in 0..limit {
+                stalls.extend(shared.check(&mut watched, since + Duration::from_secs(second)));
+            }
+            assert!(!running.cancel.is_set());
+            shared.check(&mut watched, since + Duration::from_secs(limit));
+            assert!(running.cancel.is_set());
+            stalls
+        };
+        let [waited, limit] = [30, 600].map(Duration::from_secs);
+        assert_eq!(told(600), [Stall { kernel: Some(0x40), waited, limit }]);
+        assert_eq!(told(25), []);
+    }
+
     #[test]
     fn a_batch_without_progress_is_cancelled() {
-        let watchdog = Watchdog::new(Duration::from_millis(40));
+        let watchdog = watchdog(Duration::from_millis(40));
         let running = Arc::new(Running::default());
         let _watch = watchdog.watch(&running).unwrap();
         assert!(until(Duration::from_secs(10), || running.cancel.is_set()));
@@ -154,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_limit_beyond_the_range_of_the_clock_never_expires() {
-        let watchdog = Watchdog::new(Duration::MAX);
+        let watchdog = watchdog(Duration::MAX);
         let running = Arc::new(Running::default());
         let watch = watchdog.watch(&running).unwrap();
         std::thread::sleep(Duration::from_millis(20));
@@ -164,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_batch_that_makes_progress_is_not_cancelled() {
-        let watchdog = Watchdog::new(Duration::from_millis(400));
+        let watchdog = watchdog(Duration::from_millis(400));
         let running = Arc::new(Running::default());
         let _watch = watchdog.watch(&running).unwrap();
         let end = Instant::now() + Duration::from_millis(1000);
@@ -177,7 +268,7 @@ mod tests {
 
     #[test]
     fn a_finished_batch_is_not_watched() {
-        let watchdog = Watchdog::new(Duration::from_millis(20));
+        let watchdog = watchdog(Duration::from_millis(20));
         let running = Arc::new(Running::default());
         drop(watchdog.watch(&running).unwrap());
         std::thread::sleep(Duration::from_millis(100));

@@ -1,30 +1,6 @@
-//! Where an instruction sends a thread, and where it parks channels.
+//! Where a branch parks channels, and where it sends a thread without channels.
 
-use gencl_eu::message::MessageOperation;
-use gencl_eu::op::{Action, Branch, Op};
-
-/// Where a thread may go on after an instruction.
-pub fn thread_successors(ops: &[Op], index: usize) -> Vec<usize> {
-    let next = index + 1;
-    let op = &ops[index];
-    match &op.action {
-        Action::Branch(branch) => match *branch {
-            Branch::Jump(target) if op.predicate.is_none() => vec![target],
-            Branch::Jump(target) => vec![next, target],
-            Branch::GotoBackward { jip, uip } => vec![jip, uip],
-            Branch::While { jip }
-            | Branch::If { jip }
-            | Branch::Else { jip, .. }
-            | Branch::Join { jip }
-            | Branch::Leave { jip, .. }
-            | Branch::GotoForward { jip, .. }
-            | Branch::Diverge { jip } => vec![next, jip],
-            Branch::JumpIndirect | Branch::Call { .. } | Branch::Return => Vec::new(),
-        },
-        Action::Message(m) if m.end_of_thread || matches!(m.kind, Some(MessageOperation::End)) => Vec::new(),
-        _ => vec![next],
-    }
-}
+use gencl_eu::op::Branch;
 
 /// Where a branch may park channels.
 pub fn parks_at(index: usize, branch: &Branch) -> Vec<usize> {

@@ -9,9 +9,10 @@ use fixedbitset::FixedBitSet;
 use gencl_eu::file::FLAG;
 use gencl_eu::op::{Action, Branch, Op};
 use gencl_eu::operand::{SourceLocation, Target};
+use gencl_eu::thread_successors;
 use gencl_isa::PredicateControl;
 
-use crate::branches::{parks_at, thread_successors, without_channels};
+use crate::branches::{parks_at, without_channels};
 use crate::native::Native;
 use crate::plan::{Plan, Step};
 

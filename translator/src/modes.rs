@@ -4,11 +4,10 @@ use gencl_eu::dispatch::Rounding;
 use gencl_eu::file::CONTROL;
 use gencl_eu::op::{Action, Op};
 use gencl_eu::operand::{SourceLocation, Target};
+use gencl_eu::thread_successors;
 use gencl_isa::{Opcode, Type};
 
 pub use gencl_eu::thread::FloatMode as Mode;
-
-use crate::branches::thread_successors;
 
 /// As the host computes by default.
 pub const HOST: Mode =

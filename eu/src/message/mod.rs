@@ -115,19 +115,28 @@ impl MessageLengths {
 }
 
 impl MessageOperation {
-    /// The binding table index of the surface that it accesses as a buffer, if any.
-    pub fn buffer_surface(&self) -> Option<u8> {
-        let space = match self {
-            MessageOperation::Untyped(m) => m.space,
-            MessageOperation::Scattered(m) => m.space,
-            MessageOperation::Atomic(m) => m.space,
+    /// The memory that it accesses as a buffer, or by the numbers of buffers.
+    fn space(&self) -> Option<Space> {
+        match self {
+            MessageOperation::Untyped(m) => Some(m.space),
+            MessageOperation::Scattered(m) => Some(m.space),
+            MessageOperation::Atomic(m) => Some(m.space),
             MessageOperation::Block(Block {
                 address: BlockAddress::OWords(space) | BlockAddress::Bytes(space),
                 ..
-            }) => *space,
-            _ => return None,
-        };
-        match space {
+            }) => Some(*space),
+            _ => None,
+        }
+    }
+
+    /// Whether it accesses shared local memory, and nothing else.
+    pub fn is_local(&self) -> bool {
+        self.space() == Some(Space::Local)
+    }
+
+    /// The binding table index of the surface that it accesses as a buffer, if any.
+    pub fn buffer_surface(&self) -> Option<u8> {
+        match self.space()? {
             Space::Surface(index) => Some(index),
             _ => None,
         }

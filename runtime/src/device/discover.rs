@@ -9,9 +9,10 @@ use gencl_i915::kernel::{self, KernelNode};
 use gencl_i915::uapi::param;
 use gencl_program::{environment, report, suggest, variables};
 use gencl_simulator::translated::source::{EngineChoice, Source};
-use gencl_simulator::{Settings, Simulator, statistics};
+use gencl_simulator::{OnStall, Settings, Simulator, statistics};
 
 use super::Device;
+use super::kernel_names::KernelNames;
 use super::needs;
 use super::pci_ids;
 use super::table::{DeviceKind, GpuConfig};
@@ -174,7 +175,20 @@ fn simulated(target: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
     settings.translations = Some(Source(Arc::new(gencl_client::Translations)));
     settings.statistics = profile::file("counts.json").map(|file| statistics::written_at_exit(&file));
     settings.fast_statistics = profile::is_fast();
-    simulate(target, kind.unwrap_or_else(simulated_kind), settings)
+    let names = Arc::<KernelNames>::default();
+    settings.on_stall = Some(tell_of_stalls(&names));
+    let device = simulate(target, kind.unwrap_or_else(simulated_kind), settings)?;
+    Ok(Device { kernel_names: names, ..device })
+}
+
+/// Prints that a kernel takes long, before it is stopped.
+fn tell_of_stalls(names: &Arc<KernelNames>) -> OnStall {
+    let names = names.clone();
+    OnStall(Arc::new(move |stall| {
+        let name = stall.kernel.and_then(|address| names.find(address));
+        let what = name.map_or_else(|| "a kernel".into(), |name| format!("kernel {name}"));
+        report::once(&format!("{what} still runs"), &stall.message(&what));
+    }))
 }
 
 /// A simulated device with the given settings.

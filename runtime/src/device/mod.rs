@@ -1,6 +1,7 @@
 //! Devices: discovery, supported models, properties.
 
 mod discover;
+mod kernel_names;
 mod models;
 mod needs;
 mod pci_ids;
@@ -15,6 +16,7 @@ use gencl_i915::RenderNode;
 use crate::launch::CommandSet;
 
 pub(crate) use discover::discover;
+use kernel_names::KernelNames;
 use table::GpuConfig;
 pub use table::{DeviceFacts, DeviceKind};
 
@@ -23,6 +25,7 @@ pub struct Device {
     node: Arc<dyn RenderNode>,
     facts: DeviceFacts,
     hardware: GpuConfig,
+    kernel_names: Arc<KernelNames>,
 }
 
 impl std::fmt::Debug for Device {
@@ -34,13 +37,18 @@ impl std::fmt::Debug for Device {
 impl Device {
     /// A device behind `node`.
     pub(crate) fn new(node: Arc<dyn RenderNode>, facts: DeviceFacts, hardware: GpuConfig) -> Self {
-        Self { node, facts, hardware }
+        Self { node, facts, hardware, kernel_names: Arc::default() }
     }
 
     /// A simulated device that is not one of the platform's, with settings of its own. `target` is a name
     /// such as `skl`. The error is a text for users.
     pub fn simulated(target: &str, settings: gencl_simulator::Settings) -> Result<Arc<Self>, String> {
         discover::simulate(target, DeviceKind::Cpu, settings).map(Arc::new)
+    }
+
+    /// The names of its kernels.
+    pub(crate) fn kernel_names(&self) -> &Arc<KernelNames> {
+        &self.kernel_names
     }
 
     /// Model and units.

@@ -79,6 +79,10 @@ impl Executable {
         }
         let code = Storage::new(context.space(), Zone::Instructions, bytes.len() as u64 + PREFETCH)?;
         code.memory().write(0, &bytes);
+        let code = Arc::new(code);
+        let address_of = |start: &u32| u64::from(code.low_address() + start);
+        let names = program.kernels.iter().map(|kernel| kernel.name.clone());
+        context.device().kernel_names().add(&code, starts.iter().map(address_of).zip(names));
         let room = |bytes: &[u8]| match bytes.len() as u64 {
             0 => Ok(None),
             size => Storage::new(context.space(), Zone::Buffers, size).map(|storage| Some(Arc::new(storage))),
@@ -101,7 +105,7 @@ impl Executable {
         Ok(Self {
             kernels: program.kernels,
             starts,
-            code: Arc::new(code),
+            code,
             constants,
             variables,
             constants_size: program.data.constants.len() as u64,

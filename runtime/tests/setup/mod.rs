@@ -81,7 +81,8 @@ pub struct Setup {
 
 impl Setup {
     pub fn new() -> Self {
-        let hang_limit = Duration::from_millis(500);
+        // The kernel that never ends is stopped after half of it.
+        let hang_limit = Duration::from_millis(1000);
         let device =
             Device::simulated("skl", SimulatorSettings { hang_limit, ..Default::default() }).unwrap();
         let context = Context::new(std::slice::from_ref(&device), None).unwrap();

@@ -107,7 +107,7 @@ impl Simulator {
     ) -> std::result::Result<Simulator, UnknownDevice> {
         let device = Device::named(name).ok_or_else(|| UnknownDevice(name.to_owned()))?;
         let core = Core {
-            watchdog: Watchdog::new(settings.hang_limit),
+            watchdog: Watchdog::new(&settings),
             gpu: Gpu { device, settings, executor, launches: LaunchLog::default() },
             reset_count: AtomicU32::new(0),
             closing: AtomicBool::new(false),

@@ -148,6 +148,7 @@ pub fn walker(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, F
     streamer.state.threads_active = true;
     streamer.state.descriptors_in_use = true;
     let Some(mut walker) = walker else { return Ok(Flow::Next) };
+    streamer.running.begin_kernel(walker.statistics.kernel);
     let sum = walker.prepared.execute()?;
     streamer.gpu.launches.push(LaunchStatistics { sum, ..walker.statistics.clone() });
     streamer.state.registers.add_invocations(walker.invocations);

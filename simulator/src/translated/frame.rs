@@ -11,7 +11,7 @@ use crate::running::Running;
 use gencl_eu::abi::{Frame, Image, Window};
 use gencl_eu::device::Device;
 use gencl_eu::dispatch::Launch;
-use gencl_eu::fault::Fault;
+use gencl_eu::fault::{Fault, Reason};
 use gencl_eu::file::{CONTROL, dword};
 use gencl_eu::memory::{AddressSpace, PAGE_SIZE};
 use gencl_eu::message::MessageCache;
@@ -116,6 +116,20 @@ impl FrameOwner {
         let CalledThread { frame, work, mut context, thread } = self.thread(number, instruction)?;
         eu::send_one(&work.kernel, &mut context, thread, frame.group, mask)
     }
+
+    /// Stops thread `number`, which is at an instruction, if the launch is cancelled or the thread could never end.
+    fn look(&mut self, number: u32, instruction: u32) -> Result<(), Fault> {
+        let LaunchContext { kernel, running, .. } = &*self.task.as_ref().ok_or_else(no_launch)?.work;
+        let mut fault = if running.cancel.is_set() {
+            Fault::new(Reason::Cancelled)
+        } else if !kernel.can_end(instruction as usize) {
+            eu::no_end()
+        } else {
+            return Ok(());
+        };
+        fault.group = Some(self.frame.group);
+        Err(eu::locate_fault(kernel, fault, number, instruction as usize))
+    }
 }
 
 /// A thread for which translated code calls the simulator.
@@ -188,6 +202,16 @@ pub unsafe extern "C" fn interpret(frame: *mut Frame, thread: u32, instruction: 
 pub unsafe extern "C" fn send(frame: *mut Frame, thread: u32, instruction: u32, mask: u32) -> u32 {
     // SAFETY: the caller gives the frame of an owner that nobody else refers to.
     let done = unsafe { with_owner(frame, |owner| owner.send(thread, instruction, mask)) };
+    u32::from(done.is_none())
+}
+
+/// [`Frame::look`]
+///
+/// # Safety
+/// As [`with_owner`].
+pub unsafe extern "C" fn look(frame: *mut Frame, thread: u32, instruction: u32) -> u32 {
+    // SAFETY: the caller gives the frame of an owner that nobody else refers to.
+    let done = unsafe { with_owner(frame, |owner| owner.look(thread, instruction)) };
     u32::from(done.is_none())
 }
 

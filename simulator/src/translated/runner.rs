@@ -4,13 +4,13 @@ use std::ops::Range;
 use std::ptr;
 use std::sync::Arc;
 
-use super::frame::{FrameOwner, find_window, interpret, send};
+use super::frame::{FrameOwner, find_window, interpret, look, send};
 pub use super::frame::{LaunchContext, TranslatedLaunch};
 use super::loader::HostCode;
 use gencl_eu::abi::{ENDED, Frame, Window, YIELD};
 use gencl_eu::device::Device;
 use gencl_eu::dispatch::{GRF_SIZE, GroupStatistics, HardwareThread, Launch};
-use gencl_eu::fault::{Fault, Reason};
+use gencl_eu::fault::Fault;
 use gencl_eu::file::{CONTROL, NULL, set_dword};
 use gencl_eu::message::MessageCache;
 use gencl_eu::op::Action;
@@ -77,6 +77,7 @@ impl Runner {
             find_window,
             interpret,
             send,
+            look,
         };
         let (threads, caches, windows, images) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (task, fault) = (None, None);
@@ -239,9 +240,6 @@ impl Runner {
             if self.resume.iter().all(|resume| *resume == ENDED) {
                 return Ok(());
             }
-            if self.is_cancelled() {
-                return Err(self.failed(group));
-            }
             opens = self.owner.frame.arrived == count;
             if opens {
                 self.owner.frame.arrived = 0;
@@ -251,22 +249,11 @@ impl Runner {
         }
     }
 
-    /// Whether the launch is cancelled.
-    fn is_cancelled(&self) -> bool {
-        self.owner.task.as_ref().is_some_and(|task| task.work.running.cancel.is_set())
-    }
-
     /// The fault for which code has failed.
     #[cold]
     fn failed(&mut self, group: [u32; 3]) -> Fault {
-        let cancelled = self.is_cancelled();
-        let mut fault = self.owner.fault.take().unwrap_or_else(|| {
-            if cancelled {
-                Fault::new(Reason::Cancelled)
-            } else {
-                Fault::unsupported("translated code that fails without a reason")
-            }
-        });
+        let unknown = || Fault::unsupported("translated code that fails without a reason");
+        let mut fault = self.owner.fault.take().unwrap_or_else(unknown);
         fault.group.get_or_insert(group);
         fault
     }

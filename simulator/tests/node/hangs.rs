@@ -40,12 +40,12 @@ fn an_endless_loop_is_stopped_and_other_contexts_continue() {
     assert_eq!(machine.node.gem_wait(machine.batch.handle, 1_000_000), Err(Errno(libc::ETIME)));
     machine.node.gem_wait(machine.batch.handle, -1).unwrap();
     let time = begin.elapsed();
-    assert!(time >= Duration::from_millis(200) && time < Duration::from_secs(5), "{time:?}");
+    assert!(time >= Duration::from_millis(100) && time < Duration::from_secs(5), "{time:?}");
     let stats = |context| machine.node.reset_stats(context).unwrap();
     assert_eq!((stats(CONTEXT).batch_active, stats(CONTEXT).reset_count), (1, 1));
     assert_eq!((stats(other).batch_active, stats(other).batch_pending), (0, 0));
     let error = machine.error().unwrap();
-    for text in ["running too long", "kernel offset", "work-group (0, 0, 0)", "command GPGPU_WALKER"] {
+    for text in ["never ends", "kernel offset", "work-group (0, 0, 0)", "command GPGPU_WALKER"] {
         assert!(error.contains(text), "{error:?} does not say {text:?}");
     }
     assert_eq!(machine.node.error_state(other), None);

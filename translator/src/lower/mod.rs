@@ -24,7 +24,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Written;
 use crate::ir::{
-    Function as Text, I32, I64, Label, Module, POINTER, Scalar as LlvmScalar, Ty, Value as LlvmValue,
+    BIT, Function as Text, I32, I64, Label, Module, POINTER, Scalar as LlvmScalar, Ty, Value as LlvmValue,
 };
 use crate::lift::Lifted;
 use crate::middle::function::{Block, Definition, End, Function, Instruction, Target, Value};
@@ -401,7 +401,7 @@ impl Lowering<'_> {
                 self.scatter_in_file(operands);
                 Vec::new()
             }
-            Op::Cancelled => vec![self.cancelled()],
+            Op::Cancelled => vec![self.cancelled(data.origin)],
             Op::SetArray(number) => {
                 let value = self.array_value(operands[0]);
                 let place = self.array(*number, value.ty);
@@ -447,14 +447,22 @@ impl Lowering<'_> {
         self.f.store(&count, &at, FRAME);
     }
 
-    /// Whether the launch has been cancelled.
-    fn cancelled(&mut self) -> LlvmValue {
+    /// Has the simulator look, at an instruction, if the launch may be cancelled: the thread faults if it is. What is left is
+    /// not.
+    fn cancelled(&mut self, instruction: u32) -> LlvmValue {
         // Not in the first block: the address would have a register in all loops, or be spilled in the innermost.
         let at = self.f.at(&self.frame.clone(), std::mem::offset_of!(Frame, cancel));
         let flag = self.f.load(POINTER, &at, CONSTANT);
         // "acquire": what other threads of the host write is seen on the next round.
         let byte = Ty::int(8, 1);
-        let cancelled = self.f.value(byte, &format!("load atomic i8, {} acquire, align 1", flag.typed()));
-        self.f.compare("icmp ne", &cancelled, &LlvmValue::int(byte, 0))
+        let raised = self.f.value(byte, &format!("load atomic i8, {} acquire, align 1", flag.typed()));
+        let calm = self.f.compare("icmp eq", &raised, &LlvmValue::int(byte, 0));
+        let [look, on] = [(); 2].map(|()| self.f.label());
+        self.f.branch_likely(&calm, on, look);
+        self.f.begin(look);
+        self.call_look(instruction);
+        self.f.jump(on);
+        self.f.begin(on);
+        LlvmValue::int(BIT, 0)
     }
 }

@@ -18,6 +18,8 @@ use crate::plan::Step;
 const MISSED: &str = "missed";
 /// The name of the function that only has the simulator do that.
 const SENT: &str = "sent";
+/// The name of the function that has the simulator look whether the thread may go on.
+const LOOKED: &str = "looked";
 /// The name of the functions for rows that are not all inside.
 const PARTIAL: &str = "partial";
 
@@ -56,6 +58,13 @@ impl Lowering<'_> {
         let found = LlvmValue::named(POINTER, FOUND);
         let failed = self.missed(reach.window, &found, &own, addresses, mask);
         self.performed(&failed, reach.window);
+    }
+
+    /// Has the simulator look whether the thread, which is at an instruction, may go on.
+    pub(super) fn call_look(&mut self, index: u32) {
+        let own = [self.thread.clone(), LlvmValue::int(I32, index.into())];
+        let failed = self.call_rarely(LOOKED, &own);
+        self.fault_if(&failed);
     }
 
     /// What is behind a message that the simulator may have performed.
@@ -162,6 +171,7 @@ impl Lowering<'_> {
         for (number, row) in std::mem::take(&mut self.partial_rows).into_iter().enumerate() {
             self.partial_row(number, &row);
         }
+        self.callback_function(LOOKED, &[], &["%own", "%index"], offset_of!(Frame, look), |_| {});
         self.message_function(SENT, &[], |_| {});
         let [known, window, address] = [(POINTER, KNOWN), (I64, "%window"), (I64, "%address")]
             .map(|(ty, name)| LlvmValue::named(ty, name));
@@ -192,7 +202,20 @@ impl Lowering<'_> {
 
     /// Writes a function that has the simulator perform a message, and does something before.
     fn message_function(&mut self, name: &str, arguments: &[LlvmValue], before: impl FnOnce(&mut Self)) {
-        let own = ["%own", "%index", "%mask"].map(|name| LlvmValue::named(I64, name));
+        self.callback_function(name, arguments, &["%own", "%index", "%mask"], super::calls::SEND, before);
+    }
+
+    /// Writes a function that does something and then calls one of the simulator's with those of its arguments that have
+    /// names in `own`.
+    fn callback_function(
+        &mut self,
+        name: &str,
+        arguments: &[LlvmValue],
+        own: &[&str],
+        callback: usize,
+        before: impl FnOnce(&mut Self),
+    ) {
+        let own: Vec<LlvmValue> = own.iter().map(|name| LlvmValue::named(I64, name)).collect();
         let arguments = [arguments, &own[..]].concat();
         self.add_rare(name, &arguments, |lowering| {
             let (_, clear) = lowering.plan.host.keeping_registers();
@@ -200,9 +223,9 @@ impl Lowering<'_> {
                 lowering.f.line(&format!("call void {clear}"));
             }
             before(lowering);
-            let send = lowering.constant(POINTER, super::calls::SEND);
-            let message = own.map(|value| lowering.f.resize(&value, 32, false));
-            let failed = lowering.call_with(send.name(), I32, &message, "#2");
+            let function = lowering.constant(POINTER, callback);
+            let own: Vec<LlvmValue> = own.iter().map(|value| lowering.f.resize(value, 32, false)).collect();
+            let failed = lowering.call_with(function.name(), I32, &own, "#2");
             let failed = lowering.f.resize(&failed, 1, false);
             lowering.f.ret(&failed);
         });

@@ -319,6 +319,7 @@ fn launched(program: &Program, code: &HostCode, state: &State) -> Ended {
             counters: ptr::null_mut(),
             unwritten: [0; 2],
             find_window,
+            look,
             interpret,
             send,
         },
@@ -351,6 +352,10 @@ fn launched(program: &Program, code: &HostCode, state: &State) -> Ended {
     };
     let state = State { files: owner.state.files.clone(), ..owner.state };
     Ended { fault, state }
+}
+
+unsafe extern "C" fn look(_: *mut Frame, _: u32, _: u32) -> u32 {
+    unreachable!("nothing is cancelled")
 }
 
 unsafe extern "C" fn find_window(frame: *mut Frame, window: u32, address: u64) -> u32 {

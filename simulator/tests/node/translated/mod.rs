@@ -198,8 +198,8 @@ fn windows_are_filled_on_demand() {
 #[test]
 fn endless_loops_are_stopped() {
     unsafe extern "C" fn endless(frame: *mut Frame) -> u32 {
-        // SAFETY: the flag is a byte that another thread sets.
-        while unsafe { (*frame).cancel.read_volatile() } == 0 {
+        // SAFETY: the flag is a byte that another thread sets, and the frame is the engine's.
+        while unsafe { (*frame).cancel.read_volatile() == 0 || ((*frame).look)(frame, 1, 0) == 0 } {
             std::thread::yield_now();
         }
         FAULT
@@ -208,7 +208,8 @@ fn endless_loops_are_stopped() {
         let machine = translating(group(endless));
         machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups, ..Launch::default() }).unwrap();
         let error = machine.error().unwrap();
-        assert!(error.contains("stopped after running too long") && error.contains("work-group"), "{error}");
+        let place = error.contains("thread 1") && error.contains("work-group (0, 0, 0)");
+        assert!(error.contains("stopped after running too long") && place, "{error}");
     }
 }
 
