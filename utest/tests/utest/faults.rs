@@ -164,7 +164,7 @@ unsafe extern "C" fn on_error(text: *const c_char, _info: *const c_void, _size: 
 
 /// Runs a kernel that can't end well in a context of its own; the reason given must contain `words`. Then
 /// another queue of the same context and another context still work.
-fn fails(source: &str, words: &str) -> Outcome {
+pub fn fails(source: &str, words: &str) -> Outcome {
     let _turn = ONE_AT_A_TIME.lock();
     let gpu = Gpu::get()?;
     let context = Context::from_devices(&[gpu.device.id()], &[], Some(on_error), std::ptr::null_mut())

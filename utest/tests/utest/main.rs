@@ -14,6 +14,7 @@ mod engine;
 mod faults;
 mod floating_point;
 mod half_storage;
+mod hangs;
 mod images;
 mod information;
 mod integers;
@@ -71,6 +72,7 @@ fn cases() -> Vec<Case> {
         shared_memory::cases(),
         unified_memory::cases(),
         faults::cases(),
+        hangs::cases(),
         after_fault::cases(),
         out_of_order::cases(),
         told::cases(),
