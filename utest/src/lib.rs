@@ -18,3 +18,12 @@ pub use device::{Arg, Buffer, Gpu, Launch, Program, enqueue, run};
 pub use driver::library;
 pub use gencl_testing::Random;
 pub use need::{DOUBLE, HALF, Need};
+
+/// A number from the environment, for tests that can do more of the same.
+///
+/// # Errors
+/// It is no number.
+pub fn setting(name: &str, otherwise: u64) -> Result<u64, String> {
+    let Ok(text) = std::env::var(name) else { return Ok(otherwise) };
+    text.parse().map_err(|_| format!("{name}={text} is no number"))
+}

@@ -125,9 +125,9 @@ impl<'m> Builder<'m> {
         ask!(LLVMSetAlignment(store, align));
     }
 
-    /// A private variable that begins as a copy of another.
-    pub fn copy_of(&self, source: Value, ty: Type<'m>) -> Value<'m> {
-        let (size, align) = (self.module.size_of(ty), self.module.align_of(ty));
+    /// A private variable that begins as a copy of another; both have the alignment.
+    pub fn copy_of(&self, source: Value, ty: Type<'m>, align: u32) -> Value<'m> {
+        let size = self.module.size_of(ty);
         let copy = ask!(LLVMBuildAlloca(self.raw, ty.raw, NO_NAME));
         ask!(LLVMSetAlignment(copy, align));
         let bytes = self.number(64, size);
@@ -136,11 +136,11 @@ impl<'m> Builder<'m> {
     }
 
     /// A new constant variable without a value.
-    pub fn constant_variable(&self, name: &str, ty: Type<'m>, space: u32) -> Value<'m> {
+    pub fn constant_variable(&self, name: &str, ty: Type<'m>, align: u32, space: u32) -> Value<'m> {
         let name = c_string(name);
         let variable = ask!(LLVMAddGlobalInAddressSpace(self.module.raw, ty.raw, name.as_ptr(), space));
         ask!(LLVMSetGlobalConstant(variable, 1));
-        ask!(LLVMSetAlignment(variable, self.module.align_of(ty)));
+        ask!(LLVMSetAlignment(variable, align));
         Value::new(variable)
     }
 

@@ -89,10 +89,10 @@ pub fn copy_arguments(context: &Context, module: &Module) {
         };
         builder.before(first);
         for (number, parameter) in (0..).zip(kernel.parameters()) {
-            let Some(ty) = kernel.by_value_type(number) else { continue };
+            let Some((ty, align)) = kernel.by_value(view::Module::of(module), number) else { continue };
             let name = format!("{ARGUMENT_PREFIX}{number}.{}", kernel.name());
-            let source = builder.constant_variable(&name, ty, CONSTANT);
-            parameter.replace_uses(builder.copy_of(source, ty));
+            let source = builder.constant_variable(&name, ty, align, CONSTANT);
+            parameter.replace_uses(builder.copy_of(source, ty, align));
         }
     }
 }

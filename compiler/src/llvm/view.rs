@@ -366,13 +366,23 @@ impl<'m> Value<'m> {
         (0..count).map(|i| Value::new(ask!(LLVMGetParam(self.raw, i)))).collect()
     }
 
-    /// The pointee type of a function's `byval` parameter.
+    /// The pointee type of a function's `byval` parameter, and its alignment in bytes. This is that of the C type, which
+    /// clang gives to the parameter: LLVM's type may be packed where the C type is not, as the type of a structure is
+    /// that holds a packed union.
     #[must_use]
-    pub fn by_value_type(self, parameter: u32) -> Option<Type<'m>> {
+    pub fn by_value(self, module: Module<'m>, parameter: u32) -> Option<(Type<'m>, u32)> {
         let name = c"byval";
         let kind = ask!(LLVMGetEnumAttributeKindForName(name.as_ptr(), name.count_bytes()));
         let attribute = ask!(LLVMGetEnumAttributeAtIndex(self.raw, parameter + 1, kind));
-        (!attribute.is_null()).then(|| Type::new(ask!(LLVMGetTypeAttributeValue(attribute))))
+        if attribute.is_null() {
+            return None;
+        }
+        let ty = Type::new(ask!(LLVMGetTypeAttributeValue(attribute)));
+        let align = match self.parameter_alignment(parameter) {
+            0 => module.align_of(ty),
+            known => known,
+        };
+        Some((ty, align))
     }
 
     /// The alignment attribute in bytes of a function's pointer parameter, or 0.

@@ -61,9 +61,9 @@ fn shape<'m>(
     base_type: &str,
 ) -> Result<Argument, Failure> {
     let module = translator.module;
-    let by_value = translator.kernel.by_value_type(index);
+    let by_value = translator.kernel.by_value(module, index);
     let (kind, size, alignment) = match (by_value, parameter.ty().kind()) {
-        (Some(ty), _) => (ArgumentKind::Value, module.size_of(ty), module.align_of(ty)),
+        (Some((ty, align)), _) => (ArgumentKind::Value, module.size_of(ty), align),
         (None, TypeKind::Pointer(number)) => match types::address_space(number)? {
             Space::Global => (ArgumentKind::GlobalPointer, 8, 8),
             Space::Constant => (ArgumentKind::ConstantPointer, 8, 8),

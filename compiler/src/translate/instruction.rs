@@ -4,7 +4,7 @@ use super::Failure;
 use super::translator::{Regs, Translator};
 use super::types::{Scalar, layout, pieces};
 use crate::ir::{BinaryOp, Condition, Op, Type};
-use crate::llvm::view::{Opcode, Value};
+use crate::llvm::view::{self, Opcode, TypeKind, Value};
 
 impl<'m> Translator<'_, 'm> {
     /// Translates an instruction that is neither a terminator nor a phi.
@@ -45,6 +45,9 @@ impl<'m> Translator<'_, 'm> {
             LLVMSelect => self.select_instruction(value),
             LLVMFreeze => self.value(value.operand(0)),
             LLVMExtractValue | LLVMInsertValue => self.field(value),
+            LLVMExtractElement => self.extract_element(value),
+            LLVMInsertElement => self.insert_element(value),
+            LLVMShuffleVector => self.shuffle(value),
             _ if has_pieces(value) || has_pieces(value.operand(0)) => self.wide(value),
             LLVMAdd | LLVMSub | LLVMMul | LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem | LLVMShl | LLVMLShr
             | LLVMAShr | LLVMAnd | LLVMOr | LLVMXor | LLVMFAdd | LLVMFSub | LLVMFMul | LLVMFDiv
@@ -54,9 +57,6 @@ impl<'m> Translator<'_, 'm> {
             LLVMTrunc | LLVMZExt | LLVMSExt | LLVMFPTrunc | LLVMFPExt | LLVMFPToUI | LLVMFPToSI
             | LLVMUIToFP | LLVMSIToFP | LLVMPtrToInt | LLVMIntToPtr | LLVMAddrSpaceCast => self.cast(value),
             LLVMGetElementPtr => Ok(Regs::from_elem(self.element_address(value)?, 1)),
-            LLVMExtractElement => self.extract_element(value),
-            LLVMInsertElement => self.insert_element(value),
-            LLVMShuffleVector => self.shuffle(value),
             _ => Err(Failure::new(format!("{} is not supported", value.text()))),
         }
     }
@@ -92,40 +92,55 @@ impl<'m> Translator<'_, 'm> {
 
     fn extract_element(&mut self, value: Value<'m>) -> Result<Regs, Failure> {
         let vector = self.value(value.operand(0))?;
-        let scalar = super::types::scalar(self.module, value.ty())?;
+        let (count, ty) = self.element_registers(value.ty())?;
+        let mut elements = vector.chunks(count).map(Regs::from_slice);
+        let mut result = elements.next().unwrap_or_default();
         if let Some(index) = value.operand(1).integer() {
-            let register = vector.get(index as usize).copied();
-            return Ok(Regs::from_elem(register.unwrap_or(vector[0]), 1));
+            return Ok(match index {
+                0 => result,
+                index => elements.nth(index as usize - 1).unwrap_or(result),
+            });
         }
         // A dynamic index is compared with that of each element.
-        let (index, ty) = self.vector_index(value.operand(1))?;
-        let mut result = vector[0];
-        for (i, &element) in vector.iter().enumerate().skip(1) {
-            let number = self.immediate(ty, i as u64);
-            let hit = self.compare(Condition::Equal, ty, index, number);
-            result = self.select(scalar.arithmetic(), hit, element, result);
+        let (index, index_type) = self.vector_index(value.operand(1))?;
+        for (i, element) in (1..).zip(elements) {
+            let number = self.immediate(index_type, i);
+            let hit = self.compare(Condition::Equal, index_type, index, number);
+            for (register, own) in result.iter_mut().zip(element) {
+                *register = self.select(ty, hit, own, *register);
+            }
         }
-        Ok(Regs::from_elem(result, 1))
+        Ok(result)
     }
 
     fn insert_element(&mut self, value: Value<'m>) -> Result<Regs, Failure> {
         let [vector, element, index] = [0, 1, 2].map(|i| value.operand(i));
         let mut result = self.value(vector)?;
-        let scalar = super::types::scalar(self.module, element.ty())?;
-        let element = self.one(element)?;
+        let (count, ty) = self.element_registers(element.ty())?;
+        let element = self.value(element)?;
         if let Some(index) = index.integer() {
-            if let Some(place) = result.get_mut(index as usize) {
-                *place = element;
+            if let Some(place) = result.chunks_mut(count).nth(index as usize) {
+                place.copy_from_slice(&element);
             }
             return Ok(result);
         }
-        let (index, ty) = self.vector_index(index)?;
-        for (i, place) in result.iter_mut().enumerate() {
-            let number = self.immediate(ty, i as u64);
-            let hit = self.compare(Condition::Equal, ty, index, number);
-            *place = self.select(scalar.arithmetic(), hit, element, *place);
+        let (index, index_type) = self.vector_index(index)?;
+        for (i, place) in (0..).zip(result.chunks_mut(count)) {
+            let number = self.immediate(index_type, i);
+            let hit = self.compare(Condition::Equal, index_type, index, number);
+            for (register, &own) in place.iter_mut().zip(&element) {
+                *register = self.select(ty, hit, own, *register);
+            }
         }
         Ok(result)
+    }
+
+    /// Registers of a vector's element, and their type: integers of more than 64 bits have several.
+    fn element_registers(&self, ty: view::Type<'m>) -> Result<(usize, Type), Failure> {
+        match pieces(ty) {
+            Some(count) => Ok((count as usize, Type::U32)),
+            None => Ok((1, super::types::scalar(self.module, ty)?.arithmetic())),
+        }
     }
 
     /// An index into a vector, truncated to 32 bits.
@@ -139,8 +154,10 @@ impl<'m> Translator<'_, 'm> {
     fn shuffle(&mut self, value: Value<'m>) -> Result<Regs, Failure> {
         let mut source = self.value(value.operand(0))?;
         source.extend(self.value(value.operand(1))?);
-        let mask = value.shuffle_mask();
-        Ok(mask.into_iter().map(|place| source[place.unwrap_or(0) as usize]).collect())
+        let TypeKind::Vector(_, element) = value.ty().kind() else { return Ok(source) };
+        let (count, _) = self.element_registers(element)?;
+        let places = value.shuffle_mask().into_iter().map(|place| place.unwrap_or(0) as usize * count);
+        Ok(places.flat_map(|place| source[place..place + count].iter().copied()).collect())
     }
 
     /// The range of an aggregate's registers that belong to the field of an `extractvalue` or `insertvalue`.
@@ -148,7 +165,6 @@ impl<'m> Translator<'_, 'm> {
         let mut ty = value.operand(0).ty();
         let mut begin = 0;
         for index in value.indices() {
-            use crate::llvm::view::TypeKind;
             match ty.kind() {
                 TypeKind::Struct(_) => {
                     for before in 0..index {

@@ -54,17 +54,24 @@ impl<'m> Translator<'_, 'm> {
 
     /// A load from an argument at a constant offset, as pushed constants.
     fn argument_part(&mut self, argument: u32, place: u32, layout: &Layout) -> Regs {
-        let mut result = Regs::new();
-        for &(scalar, offset) in layout {
-            let input = Input::Push(PushSource::Value { argument, offset: place + offset });
-            result.push(if scalar == Scalar::Bool {
-                let byte = self.input(input, crate::ir::Family::Byte);
-                self.truth(byte, Type::U8)
-            } else {
-                self.input(input, scalar.family())
-            });
+        layout
+            .iter()
+            .map(|&(scalar, offset)| self.argument_scalar(argument, place + offset, scalar))
+            .collect()
+    }
+
+    /// A scalar of an argument. Registers have 8, 16, 32 or 64 bits; an integer of another width, which LLVM makes of
+    /// what remains of a field, is put together from pieces, as the argument may end where it ends.
+    fn argument_scalar(&mut self, argument: u32, offset: u32, scalar: Scalar) -> Reg {
+        let mut push =
+            |offset, ty: Type| self.input(Input::Push(PushSource::Value { argument, offset }), ty.family());
+        if let Some(ty) = memory_type(scalar) {
+            let register = push(offset, ty);
+            return self.loaded_form(scalar, register);
         }
-        result
+        let (piece, count) = pieces(scalar, alignment_at(8, offset));
+        let parts: Regs = (0..count).map(|i| push(offset + i * piece / 8, unsigned_of(piece))).collect();
+        self.assemble(&parts, piece, memory_integer(scalar))
     }
 
     /// Whether an integer is not 0.

@@ -32,8 +32,8 @@ pub struct Translator<'a, 'm> {
     pub block: BlockId,
     /// The location of the instructions that are added.
     pub location: Location,
-    /// Inputs of the launch, which the prologue reads.
-    inputs: FxHashMap<Input, Reg>,
+    /// Inputs of the launch, which the prologue reads. A place of an argument may be read as several types.
+    inputs: FxHashMap<(Input, Family), Reg>,
     pub prologue: Vec<Instruction>,
     pub values: FxHashMap<Value<'m>, Regs>,
     pub blocks: FxHashMap<Block<'m>, BlockId>,
@@ -163,12 +163,12 @@ impl<'m> Translator<'_, 'm> {
 
     /// The register of an input, which the prologue reads.
     pub fn input(&mut self, input: Input, family: Family) -> Reg {
-        if let Some(&register) = self.inputs.get(&input) {
+        if let Some(&register) = self.inputs.get(&(input, family)) {
             return register;
         }
         let register = self.function.new_register(family);
         self.prologue.push(Instruction::new(Op::Input(input), [register], []));
-        self.inputs.insert(input, register);
+        self.inputs.insert((input, family), register);
         register
     }
 }

@@ -175,6 +175,12 @@ fn append<'m>(module: Module<'m>, ty: Type<'m>, at: u64, result: &mut Layout) ->
                 result.push((Scalar::Integer(PIECE), place(at + u64::from(i * PIECE / 8))?));
             }
         }
+        TypeKind::Vector(count, element) if pieces(element).is_some() => {
+            let step = module.store_size_of(element);
+            for i in 0..u64::from(count) {
+                append(module, element, at + i * step, result)?;
+            }
+        }
         TypeKind::Vector(count, element) => {
             let scalar = scalar(module, element)?;
             // Elements of a vector are contiguous, whatever their alignment; those of <n x i1> are bits,

@@ -11,6 +11,10 @@ use gencl_program::{Push, PushSource};
 /// Maximum private memory of a thread in bytes, which is that of scratch memory on most targets.
 const MAX_PRIVATE: u32 = 1 << 21;
 
+/// Local memory of a work-group in bytes, on all targets (Ivy Bridge manual, Volume 1 Part 1, "Shared Local Memory";
+/// Mesa's `intel_compute_slm.c`).
+const MAX_LOCAL: u32 = 64 << 10;
+
 /// The location of private memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PrivateLocation {
@@ -44,7 +48,7 @@ pub struct Payload {
     /// Whether the kernel needs lane ids.
     needs_lane_ids: bool,
     header: Option<VRef>,
-    constants: Vec<Val>,
+    constants: Vec<VRef>,
     ids: Vec<Val>,
     mask: Option<Val>,
     lanes: Option<Val>,
@@ -53,6 +57,10 @@ pub struct Payload {
 
 /// Plans the payload of a kernel, with at most `most` registers of constants and local ids.
 pub fn plan(function: &Function, simd: u32, place: PrivateLocation, most: u32) -> Result<Payload, Failure> {
+    if function.local_size > MAX_LOCAL {
+        let (what, asked) = ("local memory per work-group", function.local_size.into());
+        return Err(Failure::beyond_limit(what, asked, "bytes", MAX_LOCAL.into()));
+    }
     let mut p = Payload { private_location: place, ..Payload::default() };
     let mut wanted: Vec<(PushSource, u32)> = Vec::new();
     let mut want = |source: PushSource, size: u32| {
@@ -98,12 +106,14 @@ pub fn plan(function: &Function, simd: u32, place: PrivateLocation, most: u32) -
             return Err(Failure::beyond_limit("private memory per work-item", asked, "bytes", most.into()));
         }
     }
-    // Sorted by size, they are aligned without gaps.
+    // Sorted by size, they are aligned without gaps, and those that contain others come first.
     wanted.sort_by_key(|(_, size)| std::cmp::Reverse(*size));
     let mut offset = 0u32;
     for (source, size) in wanted {
-        p.pushes.push(Push { offset, size, source });
-        offset += size;
+        if p.pushes.iter().all(|push| part_of(push, source, size).is_none()) {
+            p.pushes.push(Push { offset, size, source });
+            offset += size;
+        }
     }
     p.cross_thread_size = offset.next_multiple_of(GRF);
     let registers = p.cross_thread_size / GRF + if p.local_ids { 3 * id_registers(simd) } else { 0 };
@@ -112,6 +122,21 @@ pub fn plan(function: &Function, simd: u32, place: PrivateLocation, most: u32) -
         return Err(Failure::beyond_limit(what, used, "bytes", u64::from(most * GRF)));
     }
     Ok(p)
+}
+
+/// The offset of `size` bytes of a source in a push that contains them at a multiple of their size: a place of an
+/// argument may be read as several types.
+fn part_of(push: &Push, source: PushSource, size: u32) -> Option<u32> {
+    let offset = match (push.source, source) {
+        (PushSource::Value { argument: pushed, offset: begin }, PushSource::Value { argument, offset })
+            if pushed == argument =>
+        {
+            offset.checked_sub(begin)?
+        }
+        (pushed, source) if pushed == source => 0,
+        _ => return None,
+    };
+    (offset.is_multiple_of(size) && offset + size <= push.size).then_some(offset)
 }
 
 /// Registers of the local ids of one dimension, a word for each lane.
@@ -132,7 +157,7 @@ impl Selector<'_> {
         self.payload.header = Some(self.fixed(0, GRF));
         for push in self.payload.pushes.clone() {
             let at = self.fixed(GRF + push.offset, push.size);
-            self.payload.constants.push(Val::reg(at, 0, super::unsigned(push.size)));
+            self.payload.constants.push(at);
         }
         if self.payload.local_ids {
             let size = id_registers(self.b.simd) * GRF;
@@ -270,9 +295,10 @@ impl Selector<'_> {
     }
 
     fn pushed(&self, source: PushSource, size: u32) -> Result<Val, Failure> {
-        let place = self.payload.pushes.iter().position(|p| p.source == source && p.size == size);
-        place
-            .and_then(|i| self.payload.constants.get(i).copied())
+        let mut places = self.payload.pushes.iter().zip(&self.payload.constants);
+        places
+            .find_map(|(push, at)| Some(at.plus(part_of(push, source, size)?)))
+            .map(|at| Val::reg(at, 0, super::unsigned(size)))
             .ok_or_else(|| Failure::internal("a pushed constant was not planned"))
     }
 
@@ -322,5 +348,23 @@ impl Selector<'_> {
         let shift = Val::imm(u64::from(self.b.simd.trailing_zeros()), Type::UD);
         self.b.op(Operation::new(Opcode::Shr), linear, &[linear.val(), shift]);
         Ok(linear.val())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_that_are_read_as_several_types_are_parts_of_one_push() {
+        let value = |argument, offset| PushSource::Value { argument, offset };
+        let push = Push { offset: 0, size: 8, source: value(1, 8) };
+        assert_eq!(part_of(&push, value(1, 8), 8), Some(0));
+        assert_eq!(part_of(&push, value(1, 12), 4), Some(4));
+        assert_eq!(part_of(&push, value(1, 15), 1), Some(7));
+        // Off its alignment, beyond the end, before the beginning, in another argument.
+        for (source, size) in [(value(1, 10), 4), (value(1, 12), 8), (value(1, 4), 4), (value(0, 8), 4)] {
+            assert_eq!(part_of(&push, source, size), None);
+        }
     }
 }

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use gencl_utest::{Arg, Gpu, Launch, Need, Outcome, Program, Random};
+use gencl_utest::{Arg, Gpu, Launch, Need, Outcome, Program, Random, setting};
 use opencl_sys::{
     CL_ADDRESS_NONE, CL_FLOAT, CL_HALF_FLOAT, CL_MEM_KERNEL_READ_AND_WRITE, CL_MEM_READ_ONLY,
     CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, cl_image_format, cl_mem_flags,
@@ -44,11 +44,6 @@ pub fn accesses() -> Outcome {
     }
     let differs = interpreted.iter().zip(&translated).find(|(a, b)| a != b);
     differs.map_or(Ok(()), |(a, b)| Err(format!("interpreted {a}\n translated {b}")))
-}
-
-fn setting(name: &str, otherwise: u64) -> Result<u64, String> {
-    let Ok(text) = std::env::var(name) else { return Ok(otherwise) };
-    text.parse().map_err(|_| format!("{name}={text} is no number"))
 }
 
 /// What a kernel does with an image.

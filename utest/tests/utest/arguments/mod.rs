@@ -4,7 +4,12 @@
 //! that it computes, one changes what it was given and reads it again. Expected layouts are those of the
 //! OpenCL C specification (3.0, 6.3.5 "Alignment of Types", 6.11 "Attribute Qualifiers").
 
+mod layout;
+mod random;
+mod reading;
+
 use gencl_utest::{Arg, Case, Gpu, Launch, Outcome, Random};
+use layout::{Field, INT, Leaf, Record, SCALARS, Scalar, Type, plain, structure};
 use std::fmt::Write;
 
 pub fn cases() -> Vec<Case> {
@@ -28,7 +33,13 @@ pub fn cases() -> Vec<Case> {
             None => Case::new(name, run),
         }
     };
-    cases.into_iter().map(case).collect()
+    let mut cases: Vec<Case> = cases.into_iter().map(case).collect();
+    cases.push(Case::of_gencl(
+        "Intel's compiler overwrites arguments",
+        "compiler_function_argument_layouts",
+        random::layouts,
+    ));
+    cases
 }
 
 /// What Intel's compiler (IGC 1.0.12504) does not do right, and why.
@@ -41,154 +52,6 @@ const INTEL_FAILS: &[(&str, &str)] = &[
     ("random_13", "Intel's compiler loses the end of a vector of three"),
 ];
 
-/// A scalar type.
-#[derive(Clone, Copy)]
-struct Scalar {
-    name: &'static str,
-    size: usize,
-    /// The unsigned type of its size.
-    bits: &'static str,
-}
-
-const fn scalar(name: &'static str, size: usize, bits: &'static str) -> Scalar {
-    Scalar { name, size, bits }
-}
-
-const INT: Scalar = scalar("int", 4, "uint");
-const SCALARS: [Scalar; 9] = [
-    scalar("char", 1, "uchar"),
-    scalar("uchar", 1, "uchar"),
-    scalar("short", 2, "ushort"),
-    scalar("ushort", 2, "ushort"),
-    INT,
-    scalar("uint", 4, "uint"),
-    scalar("long", 8, "ulong"),
-    scalar("ulong", 8, "ulong"),
-    scalar("float", 4, "uint"),
-];
-
-/// The type of an argument or of what is in it.
-#[derive(Clone)]
-enum Type {
-    Scalar(Scalar),
-    Vector(Scalar, usize),
-    Array(Box<Type>, usize),
-    Struct(Vec<Field>, bool),
-}
-
-/// A field of a structure, with an alignment attribute.
-#[derive(Clone)]
-struct Field {
-    ty: Type,
-    align: Option<usize>,
-}
-
-fn plain(ty: Type) -> Field {
-    Field { ty, align: None }
-}
-
-/// An element of an argument.
-struct Leaf {
-    scalar: Scalar,
-    /// First byte.
-    offset: usize,
-    /// How to read it at constant offsets.
-    known: String,
-    /// How to read it at computed ones; `z` is zero.
-    computed: String,
-}
-
-impl Type {
-    /// Bytes and alignment.
-    fn layout(&self) -> (usize, usize) {
-        match self {
-            Type::Scalar(s) => (s.size, s.size),
-            Type::Vector(s, n) => {
-                let size = s.size * n.next_power_of_two();
-                (size, size)
-            }
-            Type::Array(element, n) => {
-                let (size, align) = element.layout();
-                (size * n, align)
-            }
-            Type::Struct(fields, _) => {
-                let end = self.offsets().zip(fields).map(|(at, f)| at + f.ty.layout().0).max();
-                let align = fields.iter().map(|f| self.align_of(f)).max().unwrap_or(1);
-                (end.unwrap_or(0).next_multiple_of(align), align)
-            }
-        }
-    }
-
-    fn align_of(&self, field: &Field) -> usize {
-        let packed = matches!(self, Type::Struct(_, true));
-        let natural = if packed { 1 } else { field.ty.layout().1 };
-        natural.max(field.align.unwrap_or(1))
-    }
-
-    /// The first byte of each field.
-    fn offsets(&self) -> impl Iterator<Item = usize> + '_ {
-        let fields: &[Field] = if let Type::Struct(fields, _) = self { fields } else { &[] };
-        fields.iter().scan(0usize, |end, field| {
-            let at = end.next_multiple_of(self.align_of(field));
-            *end = at + field.ty.layout().0;
-            Some(at)
-        })
-    }
-
-    /// Writes its structures and returns the declaration of `name`.
-    fn declare(&self, name: &str, structures: &mut String, count: &mut usize) -> String {
-        match self {
-            Type::Scalar(s) => format!("{} {name}", s.name),
-            Type::Vector(s, n) => format!("{}{n} {name}", s.name),
-            Type::Array(element, n) => element.declare(&format!("{name}[{n}]"), structures, count),
-            Type::Struct(fields, packed) => {
-                let mut text = String::new();
-                for (index, field) in fields.iter().enumerate() {
-                    let declaration = field.ty.declare(&format!("f{index}"), structures, count);
-                    let align = field.align.map(|n| format!(" __attribute__((aligned({n})))"));
-                    let _ = writeln!(text, "    {declaration}{};", align.unwrap_or_default());
-                }
-                let packed = if *packed { "__attribute__((packed)) " } else { "" };
-                let _ = writeln!(structures, "struct {packed}s{count} {{\n{text}}};");
-                *count += 1;
-                format!("struct s{} {name}", *count - 1)
-            }
-        }
-    }
-
-    fn leaves(&self, offset: usize, known: &str, computed: &str, list: &mut Vec<Leaf>) {
-        match self {
-            Type::Scalar(s) => {
-                list.push(Leaf { scalar: *s, offset, known: known.into(), computed: computed.into() });
-            }
-            Type::Vector(s, n) => {
-                for k in 0..*n {
-                    let leaf = Leaf {
-                        scalar: *s,
-                        offset: offset + k * s.size,
-                        known: format!("{known}.s{k:x}"),
-                        computed: format!("{computed}[z + {k}]"),
-                    };
-                    list.push(leaf);
-                }
-            }
-            Type::Array(element, n) => {
-                let size = element.layout().0;
-                for k in 0..*n {
-                    let (known, computed) = (format!("{known}[{k}]"), format!("{computed}[z + {k}]"));
-                    element.leaves(offset + k * size, &known, &computed, list);
-                }
-            }
-            Type::Struct(fields, _) => {
-                for (index, (at, field)) in self.offsets().zip(fields).enumerate() {
-                    let field_of = |base: &str| format!("{base}.f{index}");
-                    field.ty.leaves(offset + at, &field_of(known), &field_of(computed), list);
-                }
-            }
-        }
-    }
-}
-
 /// Every vector of a type, between scalars that take them off their alignment.
 fn vectors(s: Scalar) -> Vec<Type> {
     let vectors = [3, 16, 2, 8, 4].map(|n| Type::Vector(s, n));
@@ -200,25 +63,24 @@ fn aligned(align: usize) -> Vec<Type> {
     let field = |ty: Type| Field { ty, align: Some(align) };
     let fields =
         vec![plain(Type::Scalar(SCALARS[0])), field(Type::Scalar(SCALARS[0])), field(Type::Scalar(INT))];
-    let one = Type::Struct(fields, false);
-    let many = Type::Struct(vec![plain(Type::Array(Box::new(one.clone()), 3))], false);
+    let one = structure(fields);
+    let many = structure(vec![plain(Type::Array(Box::new(one.clone()), 3))]);
     vec![Type::Scalar(SCALARS[2]), one, many]
 }
 
 fn packed() -> Vec<Type> {
     let vector = Type::Vector(INT, 4);
     let types = SCALARS.map(Type::Scalar).into_iter().chain([vector, Type::Scalar(SCALARS[0])]);
-    let one = Type::Struct(types.map(plain).collect(), true);
-    vec![one.clone(), Type::Struct(vec![plain(Type::Scalar(SCALARS[0])), plain(one)], false)]
+    let one = Type::Record(Record { packed: true, ..Record::of(types.map(plain).collect()) });
+    vec![one.clone(), structure(vec![plain(Type::Scalar(SCALARS[0])), plain(one)])]
 }
 
 /// Structures in arrays in structures, five deep.
 fn nested() -> Vec<Type> {
-    let mut ty =
-        Type::Struct(vec![plain(Type::Scalar(SCALARS[1])), plain(Type::Vector(SCALARS[2], 3))], false);
+    let mut ty = structure(vec![plain(Type::Scalar(SCALARS[1])), plain(Type::Vector(SCALARS[2], 3))]);
     for _ in 0..4 {
         let fields = [Type::Scalar(SCALARS[2]), Type::Array(Box::new(ty), 2), Type::Scalar(SCALARS[6])];
-        ty = Type::Struct(fields.map(plain).to_vec(), false);
+        ty = structure(fields.map(plain).to_vec());
     }
     vec![ty]
 }
@@ -247,7 +109,7 @@ fn random_type(random: &mut Random, depth: u32) -> Type {
                 let align = random.next_u32().is_multiple_of(4).then(|| 1 << (random.next_u32() % 6));
                 Field { ty, align: align.filter(|_| !packed) }
             };
-            Type::Struct((0..count).map(field).collect(), packed)
+            Type::Record(Record { packed, ..Record::of((0..count).map(field).collect()) })
         }
     }
 }
@@ -260,7 +122,7 @@ const LEAVES: usize = 250;
 /// An argument that is an array is one in a structure.
 fn wrapped(ty: &Type) -> Type {
     match ty {
-        Type::Array(..) => Type::Struct(vec![plain(ty.clone())], false),
+        Type::Array(..) => structure(vec![plain(ty.clone())]),
         ty => ty.clone(),
     }
 }
@@ -274,9 +136,7 @@ fn run(types: &[Type]) -> Outcome {
     for (index, ty) in types.iter().enumerate() {
         let name = format!("a{index}");
         let _ = write!(parameters, ", {}", ty.declare(&name, &mut structures, &mut count));
-        let mut own = Vec::new();
-        ty.leaves(0, &name, &name, &mut own);
-        leaves.extend(own.into_iter().map(|leaf| (index, leaf)));
+        leaves.extend(ty.leaves(&name).into_iter().map(|leaf| (index, leaf)));
     }
     leaves.truncate(LEAVES);
     let source = source(&structures, &parameters, &leaves);
