@@ -126,9 +126,9 @@ pub enum OptionsError {
     /// An option without its value at the end.
     #[error("option {0} needs a value")]
     NoValue(String),
-    /// `-cl-std=` with an unknown version.
-    #[error("-cl-std={0}: this device compiles {versions}", versions = STANDARDS.join(", "))]
-    Standard(String),
+    /// `-cl-std=` with a version that does not exist or that the device does not compile, and those that it does.
+    #[error("-cl-std={0}: this device compiles {1}")]
+    Standard(String, String),
     /// `-x` with another language.
     #[error("-x {0}: the language is cl, OpenCL C")]
     Language(String),
@@ -144,6 +144,12 @@ pub enum OptionsError {
 fn known() -> impl Iterator<Item = &'static str> {
     let flags = FLAGS.iter().map(|(flag, _)| *flag);
     flags.chain(ALLOWANCES.iter().copied()).chain(["-cl-std=CL1.2", "-cl-std=CL3.0", LIBRARY, LINK_OPTIONS])
+}
+
+/// The versions of OpenCL C that a device compiles. Generic pointers are not optional in 2.0.
+fn standards(profile: &Profile) -> impl Iterator<Item = &'static str> {
+    let generic_pointers = profile.generic_pointers;
+    STANDARDS.iter().copied().filter(move |version| *version != "CL2.0" || generic_pointers)
 }
 
 /// Options of a build or compilation.
@@ -179,9 +185,9 @@ impl BuildOptions {
                 silent |= *flag == NO_WARNINGS;
                 arguments.extend(clang.iter().map(ToString::to_string));
             } else if let Some(version) = word.strip_prefix("-cl-std=") {
-                // Generic pointers are not optional in OpenCL C 2.0.
-                if !STANDARDS.contains(&version) || version == "CL2.0" && !profile.generic_pointers {
-                    return Err(OptionsError::Standard(version.into()));
+                if !standards(profile).any(|known| known == version) {
+                    let known = standards(profile).collect::<Vec<_>>().join(", ");
+                    return Err(OptionsError::Standard(version.into(), known));
                 }
                 standard = version.into();
             } else if let Some(flag) = WITH_VALUE.iter().find(|flag| word.starts_with(**flag)) {
@@ -380,9 +386,20 @@ mod tests {
             assert_eq!(error(flag), OptionsError::NoValue(flag.into()));
         }
         assert_eq!(error("-x spir"), OptionsError::Language("spir".into()));
-        assert_eq!(error("-cl-std=CL4.0"), OptionsError::Standard("CL4.0".into()));
         assert_eq!(error("-D 'A"), OptionsError::Quote);
-        assert_eq!(of("hsw", "-cl-std=CL2.0"), OptionsError::Standard("CL2.0".into()));
+    }
+
+    #[test]
+    fn versions_of_the_message_are_those_that_compile() {
+        for target in ["ivb", "byt", "hsw", "bdw", "chv", "skl"] {
+            let profile = Profile::of(target);
+            let message = BuildOptions::parse("-cl-std=CL9", profile).unwrap_err().to_string();
+            for version in STANDARDS {
+                let compiles = BuildOptions::parse(&format!("-cl-std={version}"), profile).is_ok();
+                assert_eq!(message.contains(version), compiles, "{target}: {version}: {message}");
+            }
+            assert_eq!(message.contains("CL2.0"), profile.generic_pointers, "{target}: {message}");
+        }
     }
 
     #[test]
