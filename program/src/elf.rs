@@ -34,6 +34,9 @@ const MACHINE: u16 = 205;
 /// `R_SYM_ADDR_32` in IGC's `ZEELFObjectBuilder`).
 const ADDRESSES: [(u32, u32); 2] = [(1, 8), (2, 4)];
 
+/// How modules in SPIR-V begin, in both orders of bytes (SPIR-V specification, 2.3, "Magic Number").
+const SPIRV: [[u8; 4]; 2] = [[0x03, 0x02, 0x23, 0x07], [0x07, 0x23, 0x02, 0x03]];
+
 const TEXT_PREFIX: &str = ".text.";
 const RODATA: &str = ".rodata";
 const DATA: &str = ".data";
@@ -45,6 +48,11 @@ const CHECK: &str = ".gencl.check";
 /// The reason why a program binary is refused.
 #[derive(Debug, Error)]
 pub enum ElfError {
+    /// A module in SPIR-V.
+    #[error(
+        "a SPIR-V module: SPIR-V is not supported; programs are made of OpenCL C or of this driver's binaries"
+    )]
+    Spirv,
     /// Not a little-endian 64-bit ELF file, or a damaged one.
     #[error("not an ELF file: {0}")]
     NotElf(#[from] object::read::Error),
@@ -267,6 +275,9 @@ fn symbol(data_section: DataSection) -> u32 {
 /// # Errors
 /// [`ElfError`] for anything else, never a panic.
 pub fn read(bytes: &[u8]) -> Result<Program, ElfError> {
+    if SPIRV.iter().any(|magic| bytes.starts_with(magic)) {
+        return Err(ElfError::Spirv);
+    }
     let file = ElfFile64::<LittleEndian>::parse(bytes)?;
     let machine = file.elf_header().e_machine(LittleEndian);
     if machine != MACHINE {
@@ -348,6 +359,15 @@ mod tests {
 
     use super::*;
     use crate::{Access, Argument, ArgumentKind, Kernel, Push, PushSource, Statistics};
+
+    #[test]
+    fn modules_in_spirv_are_named() {
+        for magic in [0x0723_0203u32.to_le_bytes(), 0x0723_0203u32.to_be_bytes()] {
+            let module = [&magic[..], &[0; 16]].concat();
+            let message = read(&module).unwrap_err().to_string();
+            assert!(message.starts_with("a SPIR-V module: SPIR-V is not supported"), "{message}");
+        }
+    }
 
     fn sample() -> Program {
         Program {

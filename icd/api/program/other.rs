@@ -30,6 +30,9 @@ fn create_program_with_built_in_kernels(
     Err(Error::new(Code::InvalidValue, "the device has no built-in kernels"))
 }
 
+/// No device has an intermediate language (`CL_DEVICE_IL_VERSION` is empty).
+const NO_SPIRV: &str = "SPIR-V is not supported; programs are made of OpenCL C (clCreateProgramWithSource) or of this driver's binaries";
+
 #[cl_entrypoint(clCreateProgramWithIL)]
 fn create_program_with_il(
     context: cl_context,
@@ -38,7 +41,7 @@ fn create_program_with_il(
 ) -> CLResult<cl_program> {
     Handle::<Context>::get(context)?;
     // CL_INVALID_OPERATION if no devices in context support intermediate language programs.
-    Err(Error::new(Code::InvalidOperation, "the device supports no intermediate language"))
+    Err(Error::new(Code::InvalidOperation, NO_SPIRV))
 }
 
 #[cl_entrypoint(clSetProgramSpecializationConstant)]
@@ -50,7 +53,7 @@ fn set_program_specialization_constant(
 ) -> CLResult<()> {
     Handle::<Program>::get(program)?;
     // CL_INVALID_OPERATION if no devices associated with program support intermediate language programs.
-    Err(Error::new(Code::InvalidOperation, "the device supports no intermediate language"))
+    Err(Error::new(Code::InvalidOperation, NO_SPIRV))
 }
 
 #[cl_entrypoint(clSetProgramReleaseCallback)]

@@ -517,7 +517,10 @@ impl InFlight {
     /// The error of a launch that did not end, `OUT_OF_RESOURCES`, with what is known about the cause.
     pub(crate) fn failure(&self, launch: &Launch, context: &DeviceContext) -> Error {
         let place = |storage: &Storage| placed(&self.slot().objects, storage);
-        Error::new(Code::OutOfResources, failure::describe(launch, &self.hardware.failure(), context, &place))
+        Error::new(
+            Code::OutOfResources,
+            failure::describe(launch, &self.hardware.failure(), context, &self.slot().kept, &place),
+        )
     }
 
     /// Replaces the hardware context for further batches, if possible.

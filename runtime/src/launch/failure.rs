@@ -1,4 +1,7 @@
-//! Messages about launches that failed: the source line, the work-item, and the distance of its address to the nearest buffer.
+//! Messages about launches that failed: the source line, the work-item, and the distance of its address to the nearest
+//! buffer, or that it is of a private array.
+
+use std::sync::Arc;
 
 use gencl_i915::{ErrorState, FaultPlace};
 
@@ -7,6 +10,10 @@ use super::source_line::source_line;
 use super::walk::Space;
 use crate::context::DeviceContext;
 use crate::memory::Storage;
+
+/// Distance in bytes up to which the buffer nearest to an address is named: about what an index of 32 bits can be wrong
+/// by. Any other address has nothing to do with the buffer.
+const MAX_DISTANCE: u64 = 1 << 30;
 
 /// Memory that a launch may access.
 struct LaunchMemory {
@@ -27,11 +34,13 @@ impl LaunchMemory {
 }
 
 /// The message about a failed launch: kernel, source line, work-item and nearest buffer, as far as known, then the text of
-/// the render node. `place` returns the address that the kernel driver has chosen for a buffer.
+/// the render node. `private` is the memory of hardware threads, `place` returns the address that the kernel driver has
+/// chosen for a buffer.
 pub(super) fn describe(
     launch: &Launch,
     state: &ErrorState,
     device: &DeviceContext,
+    private: &[Arc<Storage>],
     place: &dyn Fn(&Storage) -> u64,
 ) -> String {
     let kernel = launch.kernel();
@@ -39,20 +48,40 @@ pub(super) fn describe(
     let executable = launch.executable();
     let instruction =
         state.place.kernel_offset.and_then(|offset| executable.debug_address(launch.number, offset));
-    if let Some(line) = instruction.and_then(|address| source_line(executable.debug(), address)) {
-        text += &format!(", {line}");
+    let mut hint = "";
+    if let Some(address) = instruction {
+        let tables = executable.debug();
+        match source_line(tables, address) {
+            Some(line) => text += &format!(", {line}"),
+            None if tables.is_empty() => hint = "; build the program with -g for the source line",
+            None => {}
+        }
     }
     if let Some([x, y, z]) = work_item(&launch.space, kernel.simd_width, &state.place) {
         text += &format!(", work-item ({x}, {y}, {z})");
     }
-    if let Some(address) = state.place.address
-        && let Some(nearest) =
-            memory(launch, device, place).iter().min_by_key(|memory| memory.distance(address).0)
-    {
-        let (distance, side) = nearest.distance(address);
-        text += &format!(", {distance} bytes {side} {} of {} bytes", nearest.what, nearest.size);
+    if let Some(address) = state.place.address {
+        let private = private.iter().filter(|_| kernel.private_size > 0).map(|storage| place(storage));
+        text += &near(address, &memory(launch, device, place), private);
     }
-    format!("{text}: {}", state.text)
+    format!("{text}: {}{hint}", state.text)
+}
+
+/// What is said of an address, if anything: the distance to the nearest of the launch's buffers, or that it is of a
+/// private array, whose memory begins at one of `private` and has 32 bits for addresses. Lanes' private memory is
+/// interleaved, so that a distance would say nothing.
+fn near(address: u64, memory: &[LaunchMemory], private: impl Iterator<Item = u64>) -> String {
+    let distance = |memory: &&LaunchMemory| memory.distance(address).0;
+    let nearest = memory.iter().min_by_key(distance).filter(|memory| distance(memory) <= MAX_DISTANCE);
+    let behind = private.filter_map(|begin| address.checked_sub(begin)).min();
+    let is_nearer = |behind: &u64| nearest.is_none_or(|memory| *behind < distance(&memory));
+    if behind.filter(is_nearer).is_some_and(|_| u32::try_from(address).is_ok()) {
+        return ", out of bounds of a private array".into();
+    }
+    nearest.map_or_else(String::new, |nearest| {
+        let (distance, side) = nearest.distance(address);
+        format!(", {distance} bytes {side} {} of {} bytes", nearest.what, nearest.size)
+    })
 }
 
 /// The global id of the work-item, if it is known.
@@ -107,6 +136,18 @@ mod tests {
         assert_eq!(item([2, 1, 0], 0, 3), Some([111, 3, 0]));
         assert_eq!(item([0, 2, 0], 0, 4), Some([104, 4, 0]));
         assert_eq!(work_item(&space, 8, &FaultPlace::default()), None);
+    }
+
+    #[test]
+    fn addresses_are_named_by_what_is_near() {
+        let memory = [LaunchMemory { what: "argument 0 (p)".into(), begin: 0x1_0000_0000, size: 0x100 }];
+        let said = |address, private: &[u64]| near(address, &memory, private.iter().copied());
+        assert_eq!(said(0x1_0000_0110, &[]), ", 16 bytes behind argument 0 (p) of 256 bytes");
+        assert_eq!(said(0x1_5000_0000, &[]), "", "more than a gigabyte away");
+        assert_eq!(said(0, &[0x10_0000]), "", "a null pointer");
+        assert_eq!(said(0x2000_0000, &[0x10_0000]), ", out of bounds of a private array");
+        assert_eq!(said(0xffff_ff00, &[0x10_0000]), ", 256 bytes before argument 0 (p) of 256 bytes");
+        assert_eq!(said(0x1_0000_0110, &[0x10_0000]), ", 16 bytes behind argument 0 (p) of 256 bytes");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use gencl_program::{ProgramKind, elf};
 use parking_lot::MutexGuard;
 use smallvec::SmallVec;
 
+use super::lines::Origin;
 use super::{BinaryKind, BuildStatus, Call, Executable, Program};
 use crate::context::DeviceContext;
 use crate::{Code, Error, Result, trace};
@@ -85,6 +86,15 @@ impl Build {
     }
 }
 
+impl Build {
+    /// Keeps what an executable was made of, for its line tables.
+    fn is_made_by(&self, request: ToServer) {
+        if let (ToServer::Compile(request), Some(executable)) = (request, &self.executable) {
+            executable.set_origin(Origin { request: Arc::new(request), lanes: None });
+        }
+    }
+}
+
 /// A build in progress. Dropping it before its end fails the build.
 pub(super) struct Building {
     program: Arc<Program>,
@@ -142,14 +152,16 @@ impl Building {
                 request(&self.program, member, &build)
             };
             let answer = request.and_then(|request| {
-                let answer = request
-                    .as_ref()
-                    .map(|request| trace::build(call.name(), || gencl_client::build(request)))
-                    .transpose();
-                answer.map_err(|reason| call.not_available(reason))
+                let Some(request) = request else { return Ok(None) };
+                let answer = trace::build(call.name(), || gencl_client::build(&request));
+                answer.map(|answer| Some((answer, request))).map_err(|reason| call.not_available(reason))
             });
             let ended = self.end(device, |build, member| match answer? {
-                Some(answer) => build.answered(call, member, answer),
+                Some((answer, request)) => {
+                    build.answered(call, member, answer)?;
+                    build.is_made_by(request);
+                    Ok(())
+                }
                 None => Ok(()),
             });
             self.devices.remove(0);

@@ -6,6 +6,7 @@ use gencl_program::printf::PrintfFormat;
 use gencl_program::protocol::{Status, ToServer, WidenRequest};
 use gencl_program::{DebugSection, code_addresses, elf};
 
+use super::lines::Origin;
 use crate::context::DeviceContext;
 use crate::launch::check;
 use crate::memory::{Storage, Zone};
@@ -35,6 +36,10 @@ pub(crate) struct Executable {
     relocations: Vec<gencl_program::Relocation>,
     /// Line tables, if the program has them.
     debug: Vec<DebugSection>,
+    /// How the program was made, if it was made of a source.
+    origin: OnceLock<Origin>,
+    /// Line tables of a program that has none of its own, for the first fault that needs them.
+    lines: OnceLock<Vec<DebugSection>>,
     /// The program as an ELF file. Empty when it has no bitcode to compile for another SIMD width.
     binary: Arc<[u8]>,
     /// The same program at the largest SIMD width, compiled for the first launch that needs it.
@@ -114,6 +119,8 @@ impl Executable {
             uneven_groups: program.uneven_groups,
             relocations: program.data.relocations,
             debug: program.debug,
+            origin: OnceLock::new(),
+            lines: OnceLock::new(),
             binary: Arc::new([]),
             wide: OnceLock::new(),
         })
@@ -145,7 +152,11 @@ impl Executable {
                 return Err("the compiler's output differs in kernels, arguments or variables".into());
             }
             profile::keep(&result.binary.into());
-            Self::new(context, wide, self.variables()).map_err(|error| error.to_string())
+            let wide = Self::new(context, wide, self.variables()).map_err(|error| error.to_string())?;
+            if let Some(origin) = self.origin.get() {
+                wide.set_origin(Origin { lanes: Some(lanes), ..origin.clone() });
+            }
+            Ok(wide)
         };
         let refusal = |reason: String| {
             let reason = format!("so large a work-group needs SIMD{lanes}: {}", reason.trim_end());
@@ -202,9 +213,16 @@ impl Executable {
         code_addresses(&self.kernels).nth(number).map(|address| address + u64::from(offset))
     }
 
-    /// Debug information; empty without `-g`.
+    /// Says how the program was made.
+    pub(super) fn set_origin(&self, origin: Origin) {
+        // It has one if it is loaded from the cache again: the same.
+        let _ = self.origin.set(origin);
+    }
+
+    /// Line tables. A program without is compiled again, with them, if its source is known; else they are empty.
     pub(crate) fn debug(&self) -> &[DebugSection] {
-        &self.debug
+        let Some(origin) = self.origin.get().filter(|_| self.debug.is_empty()) else { return &self.debug };
+        self.lines.get_or_init(|| origin.line_tables(&self.kernels).unwrap_or_default())
     }
 
     /// Formats of `printf`.

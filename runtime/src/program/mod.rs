@@ -3,6 +3,7 @@
 mod building;
 mod call;
 mod executable;
+mod lines;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

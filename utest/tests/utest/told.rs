@@ -53,10 +53,10 @@ fn fault() -> Outcome {
     let expected: [&[&str]; 2] = match told.iter().any(|line| line.contains("page fault")) {
         true if told.iter().any(|line| line.contains("work-item")) => [
             &[
-                "kernel first, work-item (21, 3, 0), 32768 bytes behind argument 1 (q) of 4096 bytes: page fault: write at 0x",
+                "kernel first, line 2, work-item (21, 3, 0), 32768 bytes behind argument 1 (q) of 4096 bytes: page fault: write at 0x",
             ],
             &[
-                "kernel second, work-item (9, 0, 0), 4 bytes before argument 0 (p) of 4096 bytes: page fault: write at 0x",
+                "kernel second, line 3, work-item (9, 0, 0), 4 bytes before argument 0 (p) of 4096 bytes: page fault: write at 0x",
             ],
         ],
         _ => [&["kernel first: "], &["kernel second: "]],
