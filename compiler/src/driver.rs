@@ -16,10 +16,11 @@ use crate::codegen::{self, Target};
 use crate::ir::passes::{ControlFlow, Strategy};
 use crate::ir::{self, Unit, passes, text};
 use crate::link::{self, Link};
+use crate::llvm::debug::Subprogram;
 use crate::llvm::{self, Machine, generic, library, lower, pipeline, prepare, printf, view};
 use crate::options::clang_arguments;
 use crate::translate::{TranslateError, translate};
-use crate::{clang, dwarf, statistics};
+use crate::{clang, dwarf, internal, statistics, unsupported};
 
 /// A build.
 #[derive(Clone, Copy, Debug)]
@@ -61,15 +62,31 @@ pub trait Listener {
 struct Stop {
     status: Status,
     message: String,
+    /// The kernel that the message is about, if the place of its definition is to be added.
+    kernel: Option<String>,
 }
 
 impl Stop {
     fn failure(message: impl ToString) -> Self {
-        Self { status: Status::Failure, message: message.to_string() }
+        Self { status: Status::Failure, message: message.to_string(), kernel: None }
     }
 
     fn options(message: impl ToString) -> Self {
-        Self { status: Status::InvalidOptions, message: message.to_string() }
+        Self { status: Status::InvalidOptions, ..Self::failure(message) }
+    }
+
+    /// What is wrong with a whole kernel.
+    fn of_kernel(kernel: &str, message: impl ToString) -> Self {
+        Self { kernel: Some(kernel.into()), ..Self::failure(message) }
+    }
+
+    /// Adds the name and line of a source to a message about a kernel.
+    fn at(mut self, source: &str, line: Option<u32>) -> Self {
+        if self.kernel.take().is_some() {
+            let line = line.map(|line| format!("{line}:")).unwrap_or_default();
+            self.message = format!("{source}:{line} {}", self.message);
+        }
+        self
     }
 }
 
@@ -87,7 +104,8 @@ const WIDENED: &str = "<widened>";
 
 /// The target with a name.
 fn target(name: &str) -> Result<&'static Target, Stop> {
-    Target::by_name(name).ok_or_else(|| Stop { status: Status::InvalidTarget, message: unknown_target(name) })
+    let unknown = || Stop { status: Status::InvalidTarget, ..Stop::failure(unknown_target(name)) };
+    Target::by_name(name).ok_or_else(unknown)
 }
 
 /// The message about a target that does not exist, with those that do.
@@ -132,7 +150,12 @@ impl<'a> Driver<'a> {
             let uneven_groups = options.uneven_groups;
             let program =
                 Program { options: build.options.into(), uneven_groups, bitcode, ..Program::default() };
-            driver.back_end(build.name, target, program, unit, None)
+            driver.back_end(build.name, target, program, unit, None).map_err(|stop| {
+                let line = stop.kernel.as_ref().and_then(|kernel| {
+                    driver.line_of_kernel(build, target, driver.arguments(&options, target), kernel)
+                });
+                stop.at(build.name, line)
+            })
         })
     }
 
@@ -196,7 +219,7 @@ impl<'a> Driver<'a> {
     ) -> Result<Program, Stop> {
         let unit = self.middle(context, module, target)?;
         let unit = unit.map_err(|error| Stop::failure(format!("{name}: {error}")))?;
-        self.back_end(name, target, program, unit, lanes)
+        self.back_end(name, target, program, unit, lanes).map_err(|stop| stop.at(name, None))
     }
 
     /// Runs one job, and converts its result to an outcome with log and timings.
@@ -318,7 +341,7 @@ impl<'a> Driver<'a> {
         if ast {
             self.listener.print(debug::AST, &response.ast);
         }
-        let module = response.module.ok_or_else(|| Stop::failure(""))?;
+        let module = response.module.ok_or_else(|| Stop::failure(unsupported::notes(&response.log)))?;
         let renamed: Vec<_> =
             lower::RENAMED.iter().filter(|row| arguments.iter().any(|a| a == row.0)).collect();
         self.step(&module, "rename", |module| {
@@ -449,7 +472,7 @@ impl<'a> Driver<'a> {
             self.listener.print(debug::LLVM_PASSES, &text);
         }
         if self.validates() {
-            module.verify().map_err(|e| Stop::failure(format!("error: after {name}: {e}")))?;
+            module.verify().map_err(|e| self.internal("", format!("after {name}: {e}")))?;
         }
         Ok(())
     }
@@ -474,6 +497,21 @@ impl<'a> Driver<'a> {
         Stop::failure(format!("{}{separator}{best}", build.name))
     }
 
+    /// The line of a kernel's definition, for an error that is of no line in it: as [`Driver::locate`].
+    fn line_of_kernel(
+        &mut self,
+        build: &Build,
+        target: &Target,
+        mut arguments: Vec<String>,
+        kernel: &str,
+    ) -> Option<u32> {
+        arguments.extend(LINE_TABLES.iter().map(ToString::to_string));
+        let context = Context::create();
+        let module = self.clang(&context, build, target, &arguments, &mut String::new()).ok()?;
+        let function = view::Module::of(&module).function(kernel)?;
+        Subprogram::of(function).map(Subprogram::line)
+    }
+
     /// Compiles Gen IR to machine code, at SIMD width `lanes` if given. `program` has the parts that are
     /// complete; `name` is the source's name in the log.
     fn back_end(
@@ -496,7 +534,7 @@ impl<'a> Driver<'a> {
             let mut observer = Observer { driver, print: print_passes };
             passes::standard(&mut unit, strategy, &mut observer)
         })
-        .map_err(|e| Stop::failure(format!("error: {e}")))?;
+        .map_err(|e| self.internal(&e.function, &e))?;
         if self.debug.is_set(debug::IR) {
             self.listener.print(debug::IR, &text::print(&unit));
         }
@@ -512,7 +550,11 @@ impl<'a> Driver<'a> {
         for function in &unit.functions {
             let compiled = self
                 .run(&function.name, "codegen", |_| codegen::compile(function, target, &options))
-                .map_err(|e| Stop::failure(format!("{name}: error: {e}")))?;
+                .map_err(|e| match e.is_internal {
+                    true => self.internal(&e.kernel, &e),
+                    false => Stop::of_kernel(&e.kernel, format!("error: {e}")),
+                })?;
+            compiled.kernel.check().map_err(|what| self.internal(&function.name, what))?;
             if let Some(text) = &compiled.lir {
                 self.listener.print(debug::LIR, text);
             }
@@ -527,12 +569,17 @@ impl<'a> Driver<'a> {
         }
         let mut debug = self
             .run("", "line-tables", |_| dwarf::sections(&kernels, &lines, &unit.locations))
-            .map_err(|e| Stop::failure(format!("{name}: error: line tables: {e}")))?;
+            .map_err(|e| self.internal("", format!("line tables: {e}")))?;
         if self.debug.is_set(debug::PROFILE) {
             debug.push(DebugSection { name: GEN_IR.into(), bytes: text::print(&unit).into_bytes() });
         }
         let (data, formats) = (unit.data, unit.formats);
         Ok(Program { target: target.name.into(), data, formats, kernels, debug, ..program })
+    }
+
+    /// A failure that is a fault of the compiler itself.
+    fn internal(&self, kernel: &str, detail: impl ToString) -> Stop {
+        Stop::failure(internal::message(kernel, &detail.to_string(), self.debug))
     }
 
     /// Injects the faults of debug options (crashes, hangs, memory use), to test that clients handle them.

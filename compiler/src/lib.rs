@@ -15,6 +15,8 @@ mod dataflow;
 pub mod driver;
 #[cfg(feature = "llvm")]
 mod dwarf;
+#[cfg(feature = "llvm")]
+pub mod internal;
 pub mod ir;
 #[cfg(feature = "llvm")]
 pub mod link;
@@ -30,3 +32,5 @@ pub mod supervisor;
 pub mod translate;
 #[cfg(feature = "llvm")]
 pub mod translation;
+#[cfg(feature = "llvm")]
+mod unsupported;

@@ -16,10 +16,10 @@ use gencl_program::protocol::{
     write_message,
 };
 
-use crate::clang;
 use crate::driver::{Build, Driver, Listener, Outcome};
 use crate::link::Link;
 use crate::llvm::library;
+use crate::{clang, internal};
 
 /// The default idle timeout.
 pub const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -155,13 +155,12 @@ fn work(output: &mut impl Write, debug: &Debug, act: impl FnOnce(&mut Driver<'_>
             let Outcome { status, log, files, .. } = outcome;
             BuildResult { status, log, binary: binary.unwrap_or_default(), files }
         }
-        Ok((outcome, Err(error))) => failure(format!("{}error: {error}\n", outcome.log)),
+        Ok((outcome, Err(error))) => failure(outcome.log + &internal::message("", &error.to_string(), debug)),
         Err(panic) => {
             let message = panic.downcast_ref::<String>().map(String::as_str);
             let message = message.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked");
             let (kernel, pass) = &progress.at;
-            let kernel = if kernel.is_empty() { String::new() } else { format!(" kernel {kernel},") };
-            failure(format!("error:{kernel} pass {pass}: the compiler failed: {message}\n"))
+            failure(internal::message(kernel, &format!("pass {pass}: {message}"), debug))
         }
     }
 }

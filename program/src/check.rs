@@ -54,7 +54,11 @@ impl PrintfFormat {
 }
 
 impl Kernel {
-    fn check(&self) -> Result<(), String> {
+    /// Checks the invariants of a kernel of a program.
+    ///
+    /// # Errors
+    /// The first violation, without the kernel's name.
+    pub fn check(&self) -> Result<(), String> {
         let good = [
             ("lanes", self.simd_width, [8, 16, 32].contains(&self.simd_width)),
             (

@@ -27,10 +27,9 @@ mod tests;
 pub use target::Target;
 
 use crate::ir::{Form, Function, Location};
-use gencl_program::report;
 use gencl_program::{Kernel, Statistics};
 use lir::{InstKind, Program};
-use select::PrivateLocation;
+use select::{FailureKind, PrivateLocation};
 use std::fmt::Write;
 
 /// Options of code generation.
@@ -90,6 +89,8 @@ pub struct Error {
     pub what: String,
     /// Where: a block and instruction, a stage, an offset. Empty when it is about the whole kernel.
     pub place: String,
+    /// Whether it is a fault of the compiler itself.
+    pub is_internal: bool,
 }
 
 /// Minimum size of a thread's scratch memory in bytes.
@@ -100,9 +101,15 @@ const SCRATCH_MIN: u32 = 1024;
 /// # Errors
 /// An operation that the target does not support, or a resource (registers, scratch) that does not suffice.
 pub fn compile(function: &Function, target: &Target, options: &Options) -> Result<Compiled, Error> {
-    let error = |what: String, place: String| Error { kernel: function.name.clone(), what, place };
+    let error = |failure: select::Failure, place: &str| Error {
+        kernel: function.name.clone(),
+        what: failure.what,
+        place: if failure.kind == FailureKind::Limit { String::new() } else { place.into() },
+        is_internal: failure.kind == FailureKind::Internal,
+    };
+    let internal = |what: &str, place| Err(error(select::Failure::internal(what), place));
     if function.form == Form::PerLane {
-        return Err(error("control flow has not been lowered".into(), "input".into()));
+        return internal("control flow has not been lowered", "input");
     }
     let possible = target.profile().widths;
     let widths: Vec<u32> = match function.kernel.required_sub_group_size.or(options.simd) {
@@ -110,12 +117,12 @@ pub fn compile(function: &Function, target: &Target, options: &Options) -> Resul
         Some(other) => {
             let what =
                 format!("threads of {other} lanes (sub-group size) are not supported; {possible:?} are");
-            return Err(error(what, String::new()));
+            return Err(error(select::Failure { what, kind: FailureKind::Limit }, ""));
         }
         None => width::candidate_widths(function, possible),
     };
     let Some(&narrowest) = widths.last() else {
-        return Err(error("the target has no width".into(), "options".into()));
+        return internal("the target has no width", "options");
     };
     let in_scratch = widths.iter().map(|simd| (*simd, PrivateLocation::Scratch));
     let stack = function.private_size > 0 && target.thread_number.is_some();
@@ -126,20 +133,15 @@ pub fn compile(function: &Function, target: &Target, options: &Options) -> Resul
             Ok(selected) => selected,
             // Private memory of so many lanes may be too much.
             Err(_) if !attempt.last => continue,
-            Err((_, failure)) if failure.is_limit => return Err(error(failure.what, String::new())),
-            Err((place, failure)) => return Err(error(failure.what, place)),
+            Err((place, failure)) => return Err(error(failure, &place)),
         };
-        if let Some(compiled) =
-            finish(function, target, options, selected, *simd, attempt).map_err(&at_stage(function))?
-        {
+        let compiled = finish(function, target, options, selected, *simd, attempt);
+        if let Some(compiled) = compiled.map_err(|(failure, stage)| error(failure, stage))? {
             return Ok(compiled);
         }
     }
-    Err(error("registers do not suffice".into(), "register allocation".into()))
-}
-
-fn at_stage(function: &Function) -> impl Fn((String, &'static str)) -> Error + '_ {
-    |(what, place)| Error { kernel: function.name.clone(), what, place: place.into() }
+    let what = "registers do not suffice".into();
+    Err(error(select::Failure { what, kind: FailureKind::Limit }, ""))
 }
 
 /// Limits of register pressure for scheduling, in percent of the registers: first fit wastes some. If the
@@ -171,7 +173,8 @@ fn finish(
     mut selected: select::Selected,
     simd: u32,
     attempt: Attempt,
-) -> Result<Option<Compiled>, (String, &'static str)> {
+) -> Result<Option<Compiled>, (select::Failure, &'static str)> {
+    let internal = |stage| move |what: String| (select::Failure::internal(what), stage);
     let registers = options.registers.unwrap_or(target.registers).min(target.registers);
     coalesce::coalesce(&mut selected.program);
     let exceeds = liveness::peak(&selected.program) > registers * lir::GRF * MAX_PRESSURE / 100;
@@ -190,15 +193,17 @@ fn finish(
         None => match with_spills(&mut selected.program, target, registers, attempt.narrowest) {
             Ok(Some(locations)) => locations,
             Ok(None) => return Ok(None),
-            Err(e) => return Err((e, "register allocation")),
+            Err(what) => {
+                return Err((select::Failure { what, kind: FailureKind::Limit }, "register allocation"));
+            }
         },
     };
     schedule::after_allocation(&mut selected.program, &locations, target.generation);
     if options.check || cfg!(debug_assertions) {
-        check::check(&selected.program, &locations).map_err(|e| (e, "check of the register allocation"))?;
+        check::check(&selected.program, &locations).map_err(internal("check of the register allocation"))?;
     }
-    let mut code = emit::assign_registers(&selected.program, &locations).map_err(|e| (e, "emission"))?;
-    let encoded = emit::encode(&mut code, target.generation).map_err(|e| (e, "encoding"))?;
+    let mut code = emit::assign_registers(&selected.program, &locations).map_err(internal("emission"))?;
+    let encoded = emit::encode(&mut code, target.generation).map_err(internal("encoding"))?;
     let mut kernel = function.kernel.clone();
     kernel.name.clone_from(&function.name);
     kernel.simd_width = simd;
@@ -224,7 +229,7 @@ fn finish(
         None => {
             let used = u64::from(selected.program.spill_size) + u64::from(in_scratch);
             let what = "private memory and spilled registers of a thread";
-            return Err((report::beyond_limit(what, used, "bytes", limit.into()), ""));
+            return Err((select::Failure::beyond_limit(what, used, "bytes", limit.into()), ""));
         }
     };
     kernel.statistics = statistics(&selected.program, &locations, &code);

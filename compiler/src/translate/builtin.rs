@@ -9,6 +9,7 @@ use crate::conversion::Conversion;
 use crate::ir::{BinaryOp, Family, Input, Op, Space, Type, UnaryOp};
 use crate::llvm::prepare::MAKE_SAMPLER;
 use crate::llvm::view::Value;
+use crate::unsupported;
 
 /// `CLK_LOCAL_MEM_FENCE` and `CLK_GLOBAL_MEM_FENCE`.
 const LOCAL_FENCE: u64 = 1;
@@ -63,7 +64,11 @@ impl<'m> Translator<'_, 'm> {
         Err(Failure::new(if !callee.is_declaration() {
             format!("{name} calls itself; recursion is not supported")
         } else {
-            format!("{} is not defined", plain(&name))
+            let name = plain(&name);
+            match unsupported::function(name) {
+                Some(what) => format!("{what} ({name})"),
+                None => format!("{name} is not defined"),
+            }
         }))
     }
 

@@ -29,6 +29,7 @@ mod wide;
 use thiserror::Error;
 
 use crate::ir::Unit;
+use crate::llvm::debug::Subprogram;
 use crate::llvm::view::Module;
 
 /// Why a kernel cannot be compiled.
@@ -37,7 +38,7 @@ use crate::llvm::view::Module;
 pub struct TranslateError {
     /// The kernel.
     pub kernel: String,
-    /// Line and column in the source, when the module has debug information.
+    /// Line and column in the source, when the module has debug information. The column is 0 if it is not known.
     pub location: Option<(u32, u32)>,
     /// What is wrong.
     pub message: String,
@@ -45,6 +46,7 @@ pub struct TranslateError {
 
 fn place(kernel: &str, location: Option<(u32, u32)>) -> String {
     match location {
+        Some((line, 0)) => format!("{line}: error: kernel {kernel}"),
         Some((line, column)) => format!("{line}:{column}: error: kernel {kernel}"),
         None => format!("error: kernel {kernel}"),
     }
@@ -79,7 +81,10 @@ pub fn translate(module: Module) -> Result<Unit, TranslateError> {
     for kernel in module.functions().filter(|function| function.is_kernel()) {
         let function =
             function::translate(module, kernel, &mut variables, &mut sources).map_err(|failure| {
-                TranslateError { kernel: kernel.name(), location: failure.location, message: failure.message }
+                // What is wrong with a kernel's arguments is in no instruction.
+                let definition = || Subprogram::of(kernel).map(|subprogram| (subprogram.line(), 0));
+                let location = failure.location.or_else(definition);
+                TranslateError { kernel: kernel.name(), location, message: failure.message }
             })?;
         functions.push(function);
     }

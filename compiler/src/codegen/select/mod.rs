@@ -36,24 +36,35 @@ use rustc_hash::FxHashMap;
 pub struct Failure {
     /// The reason.
     pub what: String,
-    /// It is a property of the whole kernel, not of one of its operations.
-    pub is_limit: bool,
+    /// Whose fault it is.
+    pub kind: FailureKind,
+}
+
+/// Kinds of [`Failure`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureKind {
+    /// An operation of the program that the target or this compiler does not support.
+    Unsupported,
+    /// A property of the whole kernel, not of one of its operations.
+    Limit,
+    /// A fault of the compiler itself.
+    Internal,
 }
 
 impl Failure {
     /// An operation that the target or this compiler does not support.
     pub fn unsupported(what: impl Into<String>) -> Failure {
-        Failure { what: format!("not supported: {}", what.into()), is_limit: false }
+        Failure { what: format!("not supported: {}", what.into()), kind: FailureKind::Unsupported }
     }
 
     /// More of something than the hardware has.
     pub fn beyond_limit(what: &str, asked: u64, unit: &str, most: u64) -> Failure {
-        Failure { what: report::beyond_limit(what, asked, unit, most), is_limit: true }
+        Failure { what: report::beyond_limit(what, asked, unit, most), kind: FailureKind::Limit }
     }
 
     /// The IR violates an invariant that selection relies on.
     pub fn internal(what: impl Into<String>) -> Failure {
-        Failure { what: what.into(), is_limit: false }
+        Failure { what: what.into(), kind: FailureKind::Internal }
     }
 }
 

@@ -13,14 +13,8 @@ use crate::tally::Tally;
 
 /// What processes say on standard error when something is wrong that the driver survives: panics that are
 /// caught at the edge of its interface, in the simulator, or in the compiler's process.
-const MARKS: [&str; 6] = [
-    "panicked at",
-    "internal error",
-    "the compiler failed",
-    "the translator failed",
-    "gencl-stress:",
-    "Sanitizer",
-];
+const MARKS: [&str; 5] =
+    ["panicked at", "internal error", "the translator failed", "gencl-stress:", "Sanitizer"];
 
 /// What begins a line of standard error that names the file a process goes on to.
 const INPUT: &str = "gencl-stress input ";

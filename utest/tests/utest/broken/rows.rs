@@ -94,14 +94,18 @@ pub const ROWS: &[Row] = &[
     // Options.
     options("option_unknown", "-foo", &["unknown option -foo"]),
     options("option_misspelt", "-cl-fast-relaxed-mat", &["unknown option -cl-fast-relaxed-mat", "did you mean -cl-fast-relaxed-math?"]),
-    options("option_standard", "-cl-std=CL4.0", &["-cl-std=CL4.0", "CL1.2, CL2.0, CL3.0"]),
+    options("option_standard", "-cl-std=CL4.0", &["-cl-std=CL4.0", "CL1.0, CL1.1, CL1.2, ", "CL3.0"]),
     options("option_without_value", "-D", &["option -D needs a value"]),
     options("option_language", "-x c++", &["-x c++", "OpenCL C"]),
     options("option_quote", "-DA='x", &["a quotation mark is not closed"]),
     // Kernels.
-    kernel("private_memory", "kernel void k(global int *p) { int a[3000000]; for (int i = 0; i < 3000000; i++) a[i] = p[i & 63]; p[0] = a[p[1]]; }", NO_BUILD, &["kernel k: private memory per work-item: 12,000,000 bytes asked, 262,144 is the most"]),
-    kernel("local_memory", "kernel void k(global int *p) { local int a[300000]; a[get_local_id(0)] = *p; barrier(1); *p = a[p[1]]; }", Fails("clEnqueueNDRangeKernel", -5), &["kernel k: local memory per work-group: 1,200,000 bytes asked, 65,536 is the most"]),
-    kernel("page_fault", "kernel void k(global int *p) { if (get_global_id(0) == 5) p[100000000] = 1; }", Fails("clFinish", -5), &["kernel k, work-item (5, 0, 0), 399999744 bytes behind argument 0 (p) of 256 bytes: page fault: write at 0x"]),
+    kernel("private_memory", "kernel void k(global int *p) { int a[3000000]; for (int i = 0; i < 3000000; i++) a[i] = p[i & 63]; p[0] = a[p[1]]; }", NO_BUILD, &["<source>:1: error: kernel k: private memory per work-item: 12,000,000 bytes asked, 262,144 is the most"]),
+    kernel("local_memory", "kernel void k(global int *p) { local int a[300000]; a[get_local_id(0)] = *p; barrier(1); *p = a[p[1]]; }", NO_BUILD, &["<source>:1: error: kernel k: local memory per work-group: 1,200,000 bytes asked, 65,536 is the most"]),
+    Row { options: "-cl-std=CL3.0", ..kernel("device_enqueue", "kernel void k(global int *p) {\n  enqueue_kernel(get_default_queue(), 0, ndrange_1D(1), ^{ p[0] = 1; });\n}", NO_BUILD, &["<source>:2:", "note: device-side enqueue is not supported (enqueue_kernel)"]) },
+    kernel("pipe", "kernel void k(global int *p, read_only pipe int q) { p[0] = 1; }", NO_BUILD, &["<source>:1:", "note: pipes are not supported (pipe)"]),
+    kernel("page_fault", "kernel void k(global int *p) { if (get_global_id(0) == 5) p[100000000] = 1; }", Fails("clFinish", -5), &["kernel k, line 1, work-item (5, 0, 0), 399999744 bytes behind argument 0 (p) of 256 bytes: page fault: write at 0x"]),
+    kernel("page_fault_far", "kernel void k(global int *p) { if (get_global_id(0) == 5) p[1000000000] = 1; }", Fails("clFinish", -5), &["kernel k, line 1, work-item (5, 0, 0): page fault: write at 0x"]),
+    kernel("page_fault_private", "kernel void k(global int *p) {\n  int a[64];\n  for (int i = 0; i < 64; i++) a[i] = p[i];\n  a[p[1] + 10000000] = 1;\n  p[0] = a[p[2]];\n}", Fails("clFinish", -5), &["kernel k, line 4, work-item (0, 0, 0), out of bounds of a private array: page fault: write at 0x"]),
     Row { options: "-g", ..kernel("page_fault_line", "kernel void k(global int *p) {\n  int i = get_global_id(0);\n  p[i + 100000000] = 1;\n}", Fails("clFinish", -5), &["kernel k, line 3, work-item (0, 0, 0)", "argument 0 (p)"]) },
     Row { variables: &[("GENCL_HANG_LIMIT", "0.2")], ..kernel("hang", "kernel void k(global volatile int *p) { while (*p == *p) p[1]++; }", Fails("clFinish", -5), &["kernel k: stopped after running too long", "GENCL_HANG_LIMIT"]) },
     // The installation, of which only the diagnosis can tell.
