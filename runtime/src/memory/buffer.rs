@@ -339,10 +339,10 @@ impl Buffer {
         self.host.as_ref().filter(|_| !self.storage.is_host())
     }
 
-    /// `INVALID_VALUE` unless `size` is not 0 and the range is within the buffer.
+    /// `INVALID_VALUE` unless the range, which may be empty, is within the buffer.
     pub(crate) fn check_range(&self, offset: usize, size: usize) -> Result<()> {
         let end = (offset as u64).checked_add(size as u64);
-        if size == 0 || end.is_none_or(|end| end > self.size) {
+        if end.is_none_or(|end| end > self.size) {
             let reason =
                 format!("{size} bytes from {offset} on are not within {} bytes of the buffer", self.size);
             return Err(Error::new(Code::InvalidValue, reason));

@@ -12,7 +12,8 @@ use crate::{Buffer, BufferRect, Code, Error, Event, HostAccess, MAX_ALIGNMENT, M
 
 impl Queue {
     /// Copies `host.len()` bytes between `offset` of the buffer and the host. `INVALID_VALUE` out of bounds,
-    /// `INVALID_OPERATION` when the host may not.
+    /// `INVALID_OPERATION` when the host may not. A range may be empty, as those of copies and
+    /// fills (from OpenCL 2.1 on, which has no error for a size of 0): the command has an event and waits.
     pub fn transfer_buffer(
         &self,
         access: HostAccess,
@@ -149,7 +150,7 @@ impl Queue {
     }
 
     /// Maps a region: the memory is the application's once the event is complete, until
-    /// [`Queue::unmap_buffer`]. `INVALID_VALUE` out of bounds or for flags that exclude each other,
+    /// [`Queue::unmap_buffer`]. `INVALID_VALUE` out of bounds, for no bytes or for flags that exclude each other,
     /// `INVALID_OPERATION` when the host may not, or the region is mapped and both are for writing.
     pub fn map_buffer(
         &self,
@@ -161,6 +162,7 @@ impl Queue {
     ) -> Result<(HostMemory, Arc<Event>)> {
         self.same_context(buffer.context())?;
         buffer.check_range(offset, size)?;
+        // Refuses a size of 0.
         let (rect, region) = (BufferRect { origin: [offset, 0, 0], ..BufferRect::default() }, [size, 1, 1]);
         let rect = rect.resolve(region)?;
         self.map_rect(CommandKind::MapBuffer, buffer, flags, (rect, rect), region, waits)

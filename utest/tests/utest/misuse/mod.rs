@@ -2,6 +2,7 @@
 //! crashes or waits for ever.
 
 mod callbacks;
+mod empty;
 mod handles;
 mod processes;
 mod random;
@@ -31,6 +32,8 @@ pub fn cases() -> Vec<Case> {
         undefined("misuse_other_context", handles::other_context),
         Case::of_gencl("others accept some", "misuse_refused_calls", refusals::all),
         Case::of_gencl("others accept some", "misuse_overflowing_ranges", values::ranges),
+        Case::new("misuse_empty_transfers", empty::transfers),
+        Case::of_gencl("others accept some", "misuse_empty_transfers_refused", empty::refused),
         undefined("misuse_overflowing_rectangles", values::rectangles),
         undefined("misuse_overflowing_index_spaces", values::index_spaces),
         undefined("misuse_overflowing_sub_group_counts", values::sub_group_counts),
