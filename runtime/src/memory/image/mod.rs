@@ -67,12 +67,19 @@ impl Image {
     /// the buffer do not, `IMAGE_FORMAT_NOT_SUPPORTED`, `INVALID_IMAGE_SIZE` when the buffer is too small.
     pub fn of_buffer(buffer: &Arc<Buffer>, flags: MemoryFlags, layout: ImageLayout) -> Result<Arc<Self>> {
         check_supported(buffer.context(), &layout, false)?;
-        let size = layout.size() as u64;
+        // One row may have any pitch: nothing is behind its texels.
+        let memory = match layout.kind {
+            ImageKind::Image1DBuffer => {
+                ImageLayout { row_pitch: layout.width * layout.format.texel(), ..layout }
+            }
+            _ => layout,
+        };
+        let size = memory.size() as u64;
         if size > buffer.size() {
             let reason = format!("the image has {size} bytes, the buffer {}", buffer.size());
             return Err(Error::new(Code::InvalidImageSize, reason));
         }
-        Ok(Arc::new(Self { layout, memory: layout, data: buffer.view(flags, size)? }))
+        Ok(Arc::new(Self { layout, memory, data: buffer.view(flags, size)? }))
     }
 
     /// An image of another format on the bytes of this one. `INVALID_VALUE` for flags that allow what those of

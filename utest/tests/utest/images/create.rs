@@ -377,15 +377,15 @@ pub fn of_buffer() -> Outcome {
     let data = pattern(64 * TEXEL * 8);
     let extensions = gpu.device.extensions().map_err(|error| error.to_string())?;
     let planes = extensions.contains("cl_khr_image2d_from_buffer");
-    let line = (CL_MEM_OBJECT_IMAGE1D_BUFFER, [64usize, 1, 1]);
-    let plane = planes.then_some((CL_MEM_OBJECT_IMAGE2D, [64, 8, 1]));
-    for (kind, sides) in [Some(line), plane].into_iter().flatten() {
+    let line = |pitch: usize| Some((CL_MEM_OBJECT_IMAGE1D_BUFFER, [64usize, 1, 1], pitch));
+    let plane = planes.then_some((CL_MEM_OBJECT_IMAGE2D, [64, 8, 1], 64 * TEXEL));
+    // A line may have a pitch, of which nothing but the texels has to be in the buffer.
+    let lines = [0, 64 * TEXEL, 67 * TEXEL, 4096 * TEXEL].map(line);
+    for (kind, sides, pitch) in lines.into_iter().chain([plane]).flatten() {
         let mut buffer = gpu.buffer(&data)?;
         let parent = buffer.memory().get();
         let mut given = of(kind, sides[0], if sides[1] > 1 { sides[1] } else { 0 }, parent);
-        if sides[1] > 1 {
-            given.image_row_pitch = 64 * TEXEL;
-        }
+        given.image_row_pitch = pitch;
         let handle = Image::create(0, &RGBA, &given, null_mut())
             .map_err(|error| format!("kind {kind:#x}: {error}"))?;
         let image = Image { handle, sides, texel: TEXEL };
@@ -397,6 +397,11 @@ pub fn of_buffer() -> Outcome {
         }
         buffer.write(&data)?;
         image.expect(&data[..image.bytes()])?;
+        let found = number(&ask!(clGetImageInfo, handle), CL_IMAGE_ROW_PITCH)?;
+        let expected = if pitch == 0 { sides[0] * TEXEL } else { pitch };
+        if found != expected as u64 {
+            return Err(format!("kind {kind:#x}: rows of {found} bytes, expected {expected}"));
+        }
         let of_memory = ask!(clGetMemObjectInfo, handle);
         let parents = [
             number(&ask!(clGetImageInfo, handle), CL_IMAGE_BUFFER)?,
@@ -445,6 +450,10 @@ pub fn of_buffer_refused() -> Outcome {
     refuse(0, &RGBA, &nothing, false, CL_INVALID_IMAGE_DESCRIPTOR, "a line of no buffer")?;
     refuse(0, &RGBA, &of(line, 0, 0, memory), false, CL_INVALID_IMAGE_SIZE, "no width")?;
     refuse(0, &RGBA, &of(line, 1025, 0, memory), false, CL_INVALID_IMAGE_SIZE, "more than the buffer has")?;
+    for pitch in [63 * TEXEL, 64 * TEXEL + 2] {
+        let line = cl_image_desc { image_row_pitch: pitch, ..of(line, 64, 0, memory) };
+        refuse(0, &RGBA, &line, false, CL_INVALID_IMAGE_DESCRIPTOR, "a pitch that is no row of texels")?;
+    }
     let plane = |width, height, pitch| cl_image_desc {
         image_row_pitch: pitch,
         ..of(CL_MEM_OBJECT_IMAGE2D, width, height, memory)
