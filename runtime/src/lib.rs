@@ -35,7 +35,7 @@ pub use gencl_i915::HostMemory;
 pub use gencl_i915::kernel::PciAddress;
 pub use gencl_program::{Access, Argument, ArgumentKind};
 pub use gencl_simulator::Settings as SimulatorSettings;
-pub use kernel::{ArgumentValue, BuiltKernel, IndirectKind, IndirectList, Kernel};
+pub use kernel::{ArgumentValue, BuiltKernel, Kernel};
 pub use memory::{
     Buffer, BufferRect, ChannelOrder, ChannelType, Color, HostAccess, Image, ImageDescriptor, ImageFormat,
     ImageKind, ImageLayout, ImageLimits, MAX_ALIGNMENT, MapFlags, MemoryFlags, SharedKind, SharedMemory,

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use gencl_icd_macros::cl_entrypoint;
-use gencl_runtime::{Argument, ArgumentKind, ArgumentValue, Code, Error, IndirectKind, IndirectList};
+use gencl_runtime::{Argument, ArgumentKind, ArgumentValue, Code, Error};
 use opencl_sys::{
     CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL, CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL,
     CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL, CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM,
@@ -79,7 +79,7 @@ fn set_kernel_arg(
             // CL_INVALID_SAMPLER for an argument declared to be of type sampler_t when the specified
             // arg_value is not a valid sampler object.
             let sampler = Handle::<Sampler>::get(handle(&value).unwrap_or(0) as cl_sampler)?;
-            kernel.runtime.set_argument(index, ArgumentValue::Sampler(Arc::downgrade(&sampler.runtime)))
+            kernel.runtime.set_argument(index, ArgumentValue::Sampler(sampler.runtime.clone()))
         }
     }
 }
@@ -153,9 +153,7 @@ fn set_kernel_exec_info(
         CL_KERNEL_EXEC_INFO_SVM_PTRS | CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL if words.remainder().is_empty() => {
             let addresses =
                 words.map(|word| word.iter().rev().fold(0, |sum, byte| sum << 8 | usize::from(*byte)));
-            let svm = name == CL_KERNEL_EXEC_INFO_SVM_PTRS;
-            let which = if svm { IndirectList::Svm } else { IndirectList::Unified };
-            kernel.runtime.set_indirect_list(which, &addresses.collect::<Vec<_>>())
+            kernel.runtime.check_reachable(&addresses.collect::<Vec<_>>())
         }
         CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM if size == size_of::<cl_bool>() => {
             // CL_INVALID_OPERATION if param_value is CL_TRUE and no devices in the context associated with
@@ -163,17 +161,12 @@ fn set_kernel_exec_info(
             let wanted = bytes.iter().any(|byte| *byte != 0);
             refuse_if(wanted, Code::InvalidOperation, "the device has no fine-grained shared virtual memory")
         }
+        // Launches reach all memory anyway.
         CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL
         | CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL
         | CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL
             if size == size_of::<cl_bool>() =>
         {
-            let which = match name {
-                CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL => IndirectKind::Host,
-                CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL => IndirectKind::Device,
-                _ => IndirectKind::Shared,
-            };
-            kernel.runtime.set_indirect_access(which, bytes.iter().any(|byte| *byte != 0));
             Ok(())
         }
         _ => Err(Error::new(Code::InvalidValue, "unknown execution information")),

@@ -19,7 +19,8 @@ use crate::memory::Allocation;
 use crate::{Buffer, Image, Sampler, SharedMemory};
 
 /// The value of an argument. It does not keep a memory object alive: a kernel may hold no references to its
-/// arguments, as the application could not release them (specification of `clSetKernelArg`).
+/// arguments, as the application could not release them (specification of `clSetKernelArg`). Only a sampler is kept,
+/// which is no more than its value: applications release it before the launch, as other drivers let them.
 #[derive(Clone, Debug)]
 pub enum ArgumentValue {
     /// The bytes of a by-value argument. Most are scalars and short vectors, which need no allocation.
@@ -36,7 +37,7 @@ pub enum ArgumentValue {
     /// An image.
     Image(Weak<Image>),
     /// A sampler.
-    Sampler(Weak<Sampler>),
+    Sampler(Arc<Sampler>),
 }
 
 impl ArgumentValue {
@@ -91,8 +92,8 @@ pub(crate) struct ArgumentBlock {
     bytes: Vec<u8>,
     /// Memory that arguments point to, with the argument's index.
     memory: Vec<(usize, ArgumentMemory)>,
-    /// Allocations that the kernel may access through pointers in memory.
-    indirect: Vec<Arc<SharedMemory>>,
+    /// Allocations that the kernel may access through pointers in memory; `None`: there are none.
+    reachable: Option<Arc<[Arc<SharedMemory>]>>,
     /// Local memory in bytes, that of the kernel's own variables included.
     local_memory: u64,
 }
@@ -126,8 +127,8 @@ impl ArgumentBlock {
         self.memory.push((index, memory));
     }
 
-    pub(super) fn add_indirect(&mut self, memory: impl IntoIterator<Item = Arc<SharedMemory>>) {
-        self.indirect.extend(memory);
+    pub(super) fn set_reachable(&mut self, memory: Option<Arc<[Arc<SharedMemory>]>>) {
+        self.reachable = memory;
     }
 
     pub(super) fn set_local_memory(&mut self, size: u64) {
@@ -164,10 +165,10 @@ impl ArgumentBlock {
         u32::from_le_bytes(bytes.try_into().expect("four bytes"))
     }
 
-    /// Allocations that the kernel may access through pointers in memory, but those freed before the launch
-    /// was enqueued.
-    pub(crate) fn indirect(&self) -> &[Arc<SharedMemory>] {
-        &self.indirect
+    /// Shared virtual memory that the kernel may access through pointers in memory: all that the context had when
+    /// the launch was enqueued, the same list until that changes. `None`: there was none.
+    pub(crate) fn reachable(&self) -> Option<&Arc<[Arc<SharedMemory>]>> {
+        self.reachable.as_ref()
     }
 
     /// Local memory of a work-group in bytes.
@@ -189,21 +190,21 @@ impl ArgumentBlock {
             let mut pairs = self.memory.iter().zip(&other.memory);
             pairs.all(|(own, other)| own.0 == other.0 && own.1.is_same(&other.1))
         };
-        let same_indirect =
-            || self.indirect.iter().zip(&other.indirect).all(|(own, other)| Arc::ptr_eq(own, other));
-        let lengths = |of: &Self| [of.bytes.len(), of.memory.len(), of.indirect.len()];
+        let same_reachable =
+            || self.reachable.as_ref().map(Arc::as_ptr) == other.reachable.as_ref().map(Arc::as_ptr);
+        let lengths = |of: &Self| [of.bytes.len(), of.memory.len()];
         lengths(self) == lengths(other)
             && self.local_memory == other.local_memory
             && same_bytes()
             && same_memory()
-            && same_indirect()
+            && same_reachable()
     }
 
     /// Makes the block empty. Its memory stays for another launch.
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.memory.clear();
-        self.indirect.clear();
+        self.reachable = None;
         self.local_memory = 0;
     }
 }

@@ -16,49 +16,7 @@ pub(crate) use arguments::{ArgumentBlock, ArgumentMemory};
 pub use built::BuiltKernel;
 
 use crate::context::DeviceContext;
-use crate::{
-    Code, Device, Error, Image, ImageLayout, MemoryFlags, Program, Result, SharedKind, SharedMemory,
-};
-
-/// Lists of pointers to allocations that a kernel may access indirectly, through pointers in memory. Each is
-/// replaced as a whole, without effect on the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IndirectList {
-    /// `CL_KERNEL_EXEC_INFO_SVM_PTRS`
-    Svm,
-    /// `CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL`
-    Unified,
-}
-
-/// Kinds of allocations of which a kernel may access all indirectly
-/// (`CL_KERNEL_EXEC_INFO_INDIRECT_*_ACCESS_INTEL`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "named as in cl_ext.h")]
-pub enum IndirectKind {
-    Host,
-    Device,
-    Shared,
-}
-
-impl IndirectKind {
-    fn of(kind: SharedKind) -> Option<Self> {
-        match kind {
-            SharedKind::Svm => None,
-            SharedKind::Host => Some(Self::Host),
-            SharedKind::Device => Some(Self::Device),
-            SharedKind::Shared => Some(Self::Shared),
-        }
-    }
-}
-
-/// Allocations that a kernel may access through pointers in memory.
-#[derive(Clone, Debug, Default)]
-struct IndirectAccess {
-    /// By [`IndirectList`].
-    lists: [Vec<Weak<SharedMemory>>; 2],
-    /// By [`IndirectKind`].
-    all: [bool; 3],
-}
+use crate::{Code, Device, Error, Image, ImageLayout, MemoryFlags, Program, Result, SharedMemory};
 
 /// A kernel of a program, with the values of its arguments. A launch has those of when it was enqueued.
 /// Several threads may use a kernel at a time.
@@ -69,7 +27,6 @@ pub struct Kernel {
     builds: SmallVec<[BuiltKernel; 1]>,
     /// By index; `None` for those that are not set.
     arguments: Mutex<Vec<Option<ArgumentValue>>>,
-    indirect: Mutex<IndirectAccess>,
     /// That the devices will have to launch it.
     expected: Arc<[LaunchHint]>,
 }
@@ -110,13 +67,7 @@ impl Kernel {
         let arguments = Mutex::new(vec![None; arguments.len()]);
         let expected = builds.iter().filter(|_| expected).filter_map(crate::launch::expect).collect();
         program.attach();
-        Ok(Arc::new(Self {
-            program: program.clone(),
-            builds,
-            arguments,
-            indirect: Mutex::default(),
-            expected,
-        }))
+        Ok(Arc::new(Self { program: program.clone(), builds, arguments, expected }))
     }
 
     /// One of each kernel of the program that has the same arguments on all devices.
@@ -136,7 +87,6 @@ impl Kernel {
             program: self.program.clone(),
             builds: self.builds.clone(),
             arguments: Mutex::new(self.arguments.lock().clone()),
-            indirect: Mutex::new(self.indirect.lock().clone()),
             expected: self.expected.clone(),
         })
     }
@@ -241,12 +191,13 @@ impl Kernel {
                 Some(image) => self.check_image(argument, &image),
                 None => Err(Error::new(Code::InvalidMemObject, "the image was released")),
             },
-            (ArgumentKind::Sampler, ArgumentValue::Sampler(sampler)) => match sampler.upgrade() {
-                Some(sampler) if Arc::ptr_eq(sampler.context(), context) => Ok(()),
-                Some(_) => Err(Error::new(Code::InvalidSampler, "the sampler is of another context")),
-                None => Err(Error::new(Code::InvalidSampler, "the sampler was released")),
-            },
+            (ArgumentKind::Sampler, ArgumentValue::Sampler(sampler))
+                if !Arc::ptr_eq(sampler.context(), context) =>
+            {
+                Err(Error::new(Code::InvalidSampler, "the sampler is of another context"))
+            }
             (ArgumentKind::Value, ArgumentValue::Bytes(_))
+            | (ArgumentKind::Sampler, ArgumentValue::Sampler(_))
             | (ArgumentKind::LocalPointer, ArgumentValue::Local(_))
             | (GlobalPointer | ConstantPointer, ArgumentValue::Null | ArgumentValue::Shared(..)) => Ok(()),
             (kind, value) => {
@@ -294,18 +245,11 @@ impl Kernel {
         Ok(())
     }
 
-    /// Replaces a list of allocations that launches may access through pointers in memory. `INVALID_VALUE`
-    /// for an address that is not in shared virtual memory.
-    pub fn set_indirect_list(&self, which: IndirectList, addresses: &[usize]) -> Result<()> {
-        let find = |address: &usize| self.shared_at(*address, Code::InvalidValue);
-        let found = addresses.iter().map(find).collect::<Result<_>>()?;
-        self.indirect.lock().lists[which as usize] = found;
-        Ok(())
-    }
-
-    /// Sets whether launches may access all allocations of a kind through pointers in memory.
-    pub fn set_indirect_access(&self, which: IndirectKind, may: bool) {
-        self.indirect.lock().all[which as usize] = may;
+    /// `INVALID_VALUE` for an address that is not in shared virtual memory of the kernel's context. Launches reach
+    /// all of it, so the application need not say what they access through pointers in memory
+    /// (`clSetKernelExecInfo`): many programs do not, and other drivers do not require it.
+    pub fn check_reachable(&self, addresses: &[usize]) -> Result<()> {
+        addresses.iter().try_for_each(|address| self.shared_at(*address, Code::InvalidValue).map(drop))
     }
 
     fn wrong_size(&self, argument: &Argument, size: u64) -> Error {
@@ -371,19 +315,12 @@ impl Kernel {
                     let address = image.data().address_on(device);
                     block.put_memory((index, argument), address, ArgumentMemory::Image(image));
                 }
-                Some(ArgumentValue::Sampler(sampler)) => {
-                    let sampler = sampler.upgrade();
-                    let sampler = sampler.ok_or_else(|| refused("is a sampler that was released"))?;
-                    block.put_pointer(argument, sampler.number().into());
-                }
+                Some(ArgumentValue::Sampler(sampler)) => block.put_pointer(argument, sampler.number().into()),
             }
         }
         block.set_local_memory(local.size);
-        let indirect = self.indirect.lock();
-        block.add_indirect(indirect.lists.iter().flatten().filter_map(Weak::upgrade));
-        if indirect.all.contains(&true) {
-            let may = |kind| IndirectKind::of(kind).is_some_and(|kind| indirect.all[kind as usize]);
-            block.add_indirect(self.program.context().shared_where(may));
+        if device.shares_addresses() {
+            block.set_reachable(self.program.context().all_shared());
         }
         Ok(())
     }

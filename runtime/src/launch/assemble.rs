@@ -36,7 +36,7 @@ const BINDING_TABLES: usize = 64 * 1024;
 /// The largest value of INTERFACE_DESCRIPTOR_DATA, "Binding Table Entry Count".
 const MAX_PREFETCHED: usize = 31;
 
-/// Number of buffers at which a batch is full: adding one searches the list.
+/// Number of buffers at which a batch is full, but for shared virtual memory: adding one searches the list.
 const MAX_OBJECTS: usize = 256;
 
 /// A timestamp that the GPU has not written. Real ones have 36 bits.
@@ -120,7 +120,9 @@ impl<'a> Batch<'a> {
         let walks = launch.space.walks();
         let fits = has_room(set, slot, walks.len(), state_size(context, launch, &walks))
             && has_room_for_bindings(slot, launch);
-        if !slot.launches.is_empty() && (slot.objects.len() >= MAX_OBJECTS || !fits) {
+        let is_full =
+            slot.objects.len() - slot.reachable_objects >= MAX_OBJECTS || !reaches_same(slot, launch);
+        if !slot.launches.is_empty() && (is_full || !fits) {
             return Ok(false);
         }
 
@@ -437,9 +439,33 @@ fn add_objects(context: &DeviceContext, slot: &mut Slot, launch: &Launch, printf
         let (allocation, ..) = memory.range();
         add(slot, allocation.on(context), ObjectFlags::WRITE);
     }
-    for memory in launch.arguments.indirect() {
-        add(slot, memory.storage().on(context), ObjectFlags::WRITE);
+    add_reachable(context, slot, launch);
+}
+
+/// Whether a batch has the shared virtual memory that a launch may access, or none yet.
+fn reaches_same(slot: &Slot, launch: &Launch) -> bool {
+    match (&slot.reachable, launch.arguments.reachable()) {
+        (Some(own), Some(other)) => Arc::ptr_eq(own, other),
+        (_, None) | (None, Some(_)) => true,
     }
+}
+
+/// Adds the shared virtual memory that a launch may access, if an earlier one of the batch has not. Allocations differ
+/// from each other, so only the list as it was before is searched. Batches of other queues are not waited for
+/// (`ASYNC`): most launches use none of it, and those that do are ordered by events.
+fn add_reachable(context: &DeviceContext, slot: &mut Slot, launch: &Launch) {
+    let Some(reachable) = launch.arguments.reachable().filter(|_| slot.reachable.is_none()) else { return };
+    let before = slot.objects.len();
+    for memory in reachable.iter() {
+        let storage = memory.storage().on(context);
+        let mut known = slot.objects[..before].iter_mut();
+        match known.find(|object| object.handle == storage.handle()) {
+            Some(object) => object.flags |= ObjectFlags::WRITE,
+            None => slot.objects.push(storage.exec_object(ObjectFlags::WRITE | ObjectFlags::ASYNC)),
+        }
+    }
+    slot.reachable_objects = slot.objects.len() - before;
+    slot.reachable = Some(reachable.clone());
 }
 
 /// The address that the kernel driver has chosen for a buffer.

@@ -103,12 +103,13 @@ fn memory(launch: &Launch, device: &DeviceContext, place: &dyn Fn(&Storage) -> u
         let what = format!("argument {index} ({})", launch.kernel().arguments[*index].name);
         LaunchMemory { what, begin: place(allocation.on(device)) + begin, size }
     });
-    let indirect = launch.arguments.indirect().iter().map(|memory| LaunchMemory {
+    let reachable = launch.arguments.reachable().into_iter().flat_map(|list| list.iter());
+    let reachable = reachable.map(|memory| LaunchMemory {
         what: "shared memory".into(),
         begin: memory.address() as u64,
         size: memory.size() as u64,
     });
-    arguments.chain(indirect).collect()
+    arguments.chain(reachable).collect()
 }
 
 #[cfg(test)]

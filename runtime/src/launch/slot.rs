@@ -6,8 +6,8 @@ use gencl_i915::ExecObject;
 use parking_lot::Mutex;
 
 use super::assemble::BatchedLaunch;
-use crate::Result;
 use crate::memory::{AddressSpace, Storage, Zone};
+use crate::{Result, SharedMemory};
 
 /// Smallest size of a slot in bytes.
 const MIN_SIZE: u64 = 256 * 1024;
@@ -28,6 +28,9 @@ pub(crate) struct Slot {
     pub(super) relocations: Vec<u32>,
     /// The validation list: buffers that the batch uses.
     pub(super) objects: Vec<ExecObject>,
+    /// Shared virtual memory that all launches may access, if it is in the list, and how many objects it added.
+    pub(super) reachable: Option<Arc<[Arc<SharedMemory>]>>,
+    pub(super) reachable_objects: usize,
     /// The launches of the batch.
     pub(super) launches: Vec<BatchedLaunch>,
     /// Memory of hardware threads, which the queue may replace while the batch runs.
@@ -58,6 +61,8 @@ impl SlotPool {
             state: Vec::new(),
             relocations: Vec::new(),
             objects: Vec::new(),
+            reachable: None,
+            reachable_objects: 0,
             launches: Vec::new(),
             kept: Vec::new(),
             relocated: Vec::new(),
@@ -70,6 +75,8 @@ impl SlotPool {
         slot.state.clear();
         slot.relocations.clear();
         slot.objects.clear();
+        slot.reachable = None;
+        slot.reachable_objects = 0;
         slot.launches.clear();
         slot.kept.clear();
         slot.relocated.clear();

@@ -95,9 +95,32 @@ impl SharedMemory {
     }
 }
 
-/// The allocations of a context by their addresses.
+/// The allocations of a context.
 #[derive(Debug, Default)]
-pub(crate) struct SharedMemories(Mutex<BTreeMap<usize, Arc<SharedMemory>>>);
+pub(crate) struct SharedMemories(Mutex<Allocations>);
+
+#[derive(Debug, Default)]
+struct Allocations {
+    by_address: BTreeMap<usize, Arc<SharedMemory>>,
+    /// All of them, for launches: made when the first one asks, and kept until an allocation comes or goes.
+    list: Option<Arc<[Arc<SharedMemory>]>>,
+}
+
+impl SharedMemories {
+    fn insert(&self, memory: &Arc<SharedMemory>) {
+        let mut all = self.0.lock();
+        all.list = None;
+        all.by_address.insert(memory.address(), memory.clone());
+    }
+
+    /// Memory may be freed when what is returned is dropped, which takes a while.
+    fn remove(&self, address: usize) -> (Option<Arc<SharedMemory>>, Option<Arc<[Arc<SharedMemory>]>>) {
+        let mut all = self.0.lock();
+        let removed = all.by_address.remove(&address);
+        let list = if removed.is_some() { all.list.take() } else { None };
+        (removed, list)
+    }
+}
 
 impl Context {
     /// `INVALID_OPERATION` when no device has shared virtual memory.
@@ -132,20 +155,21 @@ impl Context {
             return Err(Error::new(Code::InvalidValue, format!("an alignment of {alignment}")));
         }
         let memory = SharedMemory::new(self, kind, device, flags, size)?;
-        self.shared().0.lock().insert(memory.address(), memory.clone());
+        self.shared().insert(&memory);
         Ok(memory)
     }
 
     /// Frees the allocation that begins at an address. No effect for other addresses.
     pub fn free_shared(&self, address: usize) {
-        let memory = self.shared().0.lock().remove(&address);
-        drop(memory);
+        drop(self.shared().remove(address));
     }
 
-    /// As [`Context::free_shared`], and waits until all commands that use the allocation have ended.
+    /// As [`Context::free_shared`], and waits until all commands that may use the allocation have ended: those that
+    /// it is given to, and all launches, which may follow pointers.
     /// `INVALID_VALUE` when no allocation begins at `address`.
     pub fn free_shared_and_wait(&self, address: usize) -> Result<()> {
-        let memory = self.shared().0.lock().remove(&address);
+        let (memory, list) = self.shared().remove(address);
+        drop(list);
         let memory =
             memory.ok_or_else(|| Error::new(Code::InvalidValue, "no allocation begins at the address"))?;
         let (sender, end) = channel();
@@ -156,15 +180,20 @@ impl Context {
         Ok(())
     }
 
-    /// The allocations of all kinds for which `holds` is true.
-    pub(crate) fn shared_where(&self, holds: impl Fn(SharedKind) -> bool) -> Vec<Arc<SharedMemory>> {
-        self.shared().0.lock().values().filter(|memory| holds(memory.kind)).cloned().collect()
+    /// All allocations, by increasing address; the same list until one comes or goes. `None`: there are none.
+    pub(crate) fn all_shared(&self) -> Option<Arc<[Arc<SharedMemory>]>> {
+        let mut all = self.shared().0.lock();
+        let Allocations { by_address, list } = &mut *all;
+        if by_address.is_empty() {
+            return None;
+        }
+        Some(list.get_or_insert_with(|| by_address.values().cloned().collect()).clone())
     }
 
     /// The allocation that an address is in.
     pub fn shared_at(&self, address: usize) -> Option<Arc<SharedMemory>> {
         let all = self.shared().0.lock();
-        let (_, memory) = all.range(..=address).next_back()?;
+        let (_, memory) = all.by_address.range(..=address).next_back()?;
         (address - memory.address() < memory.size).then(|| memory.clone())
     }
 }

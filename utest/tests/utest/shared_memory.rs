@@ -14,6 +14,7 @@ use opencl3::command_queue::{
 use opencl3::error_codes::{
     CL_INVALID_ARG_VALUE, CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_MEM_COPY_OVERLAP,
 };
+use opencl3::event::Event;
 use opencl3::kernel::{Kernel, set_kernel_arg_svm_pointer, set_kernel_exec_info};
 use opencl3::memory::{
     Buffer, CL_MAP_READ, CL_MAP_WRITE, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR, ClMem, svm_alloc, svm_free,
@@ -29,7 +30,7 @@ pub fn cases() -> Vec<Case> {
         Case::new("shared_commands", commands),
         Case::new("shared_buffer", buffer),
         Case::of_gencl("others look at the whole range later", "shared_buffer_sizes", buffer_sizes),
-        Case::of_gencl("others let kernels reach everything", "shared_reach_taken_back", reach_taken_back),
+        Case::of_gencl("OpenCL lets applications name it", "shared_reach_unnamed", reach_unnamed),
         Case::new("shared_free_in_turn", free_in_turn),
         Case::of_gencl("others take any pointer", "shared_faults", faults),
         Case::of_gencl("others trust the application", "shared_freed_too_early", freed_too_early),
@@ -108,7 +109,7 @@ fn status(result: Result<(), i32>, call: &str) -> Outcome {
 /// Waits for everything and for the event of a command.
 fn done(queue: &CommandQueue, event: Result<cl_event, i32>, call: &str) -> Outcome {
     let event = event.map_err(|code| format!("{call}: {code}"))?;
-    let event = opencl3::event::Event::new(event);
+    let event = Event::new(event);
     event.wait().map_err(|error| format!("{call} failed: {error}"))?;
     queue.finish().map_err(|error| error.to_string())
 }
@@ -124,10 +125,14 @@ fn value_argument(kernel: &Kernel, index: u32, value: i32) -> Outcome {
 }
 
 fn launch(queue: &CommandQueue, kernel: &Kernel, global: usize) -> Outcome {
+    enqueue(queue, kernel, global)?.wait().map_err(|error| error.to_string())
+}
+
+fn enqueue(queue: &CommandQueue, kernel: &Kernel, global: usize) -> Result<Event, String> {
     // SAFETY: arguments are set, the sizes live until the call returns.
     let event =
         unsafe { queue.enqueue_nd_range_kernel(kernel.get(), 1, null(), [global].as_ptr(), null(), &[]) };
-    event.map_err(|error| error.to_string())?.wait().map_err(|error| error.to_string())
+    event.map_err(|error| error.to_string())
 }
 
 #[derive(Clone, Copy)]
@@ -291,36 +296,58 @@ fn buffer_sizes() -> Outcome {
     Ok(())
 }
 
-/// An empty list of pointers clears the previous one; its address does not matter.
-fn reach_taken_back() -> Outcome {
+/// A kernel follows pointers to allocations that nobody has named; lists of pointers, and taking them back, change
+/// nothing. There are more allocations than other buffers fit into a batch.
+fn reach_unnamed() -> Outcome {
     const LISTS: [cl_uint; 2] = [0x11B6, 0x4203];
+    const COUNT: usize = 400;
+    let (program, queue) = start()?;
+    let kernel = program.kernel("walk")?;
+    let sum = Shared::<i64>::new(1)?;
+    let nodes = (0..COUNT).map(|_| Shared::<Node>::new(1)).collect::<Result<Vec<_>, _>>()?;
+    for (k, node) in nodes.iter().enumerate() {
+        let next = nodes.get(k + 1).map_or(null_mut(), |next| next.at(0));
+        node.set(0, Node { _next: next, value: k as i64 + 1 });
+    }
+    status(pointer_argument(&kernel, 0, nodes[0].raw()), "clSetKernelArgSVMPointer")?;
+    status(pointer_argument(&kernel, 1, sum.raw()), "clSetKernelArgSVMPointer")?;
+    let total = (COUNT * (COUNT + 1) / 2) as i64;
+    // The kernel inverts signs.
+    let mut expected = total;
+    let mut walk = |count: usize, what: &str| {
+        for _ in 0..count {
+            launch(&queue, &kernel, 1).map_err(|error| format!("{what}: {error}"))?;
+            same(&[sum.get(0)], &[expected]).map_err(|error| format!("{what}: {error}"))?;
+            expected = -expected;
+        }
+        Ok::<(), String>(())
+    };
+    walk(2, "no list")?;
     for name in LISTS {
-        // A separate queue, as commands after a fault fail.
-        let (program, queue) = start()?;
-        let (nodes, sum) = (Shared::<Node>::new(2)?, Shared::<i64>::new(1)?);
-        let other = Shared::<Node>::new(1)?;
-        other.set(0, Node { _next: null_mut(), value: 40 });
-        nodes.set(0, Node { _next: other.at(0), value: 2 });
-        let kernel = program.kernel("walk")?;
-        status(pointer_argument(&kernel, 0, nodes.raw()), "clSetKernelArgSVMPointer")?;
-        status(pointer_argument(&kernel, 1, sum.raw()), "clSetKernelArgSVMPointer")?;
-        let list = [other.raw()];
-        let tell = |size: usize, list: *const c_void| {
+        let list = [nodes[COUNT - 1].raw()];
+        let tell = |size: usize| {
             // SAFETY: the list is as long as its size says.
-            status(unsafe { set_kernel_exec_info(kernel.get(), name, size, list) }, "clSetKernelExecInfo")
+            let told = unsafe { set_kernel_exec_info(kernel.get(), name, size, list.as_ptr().cast()) };
+            status(told, "clSetKernelExecInfo")
         };
-        tell(size_of_val(&list), list.as_ptr().cast())?;
+        tell(size_of_val(&list))?;
+        walk(1, "a list of one")?;
+        tell(0)?;
+        walk(1, "an empty list")?;
+    }
+    // Allocations that come and go, and launches that nobody waits for, each with what there was when it was enqueued.
+    let last = &nodes[COUNT - 1];
+    for sign in [1, -1, 1] {
+        let next = Shared::<Node>::new(1)?;
+        next.set(0, Node { _next: null_mut(), value: 1000 });
+        last.set(0, Node { _next: next.at(0), value: last.get(0).value });
+        for _ in 0..2 {
+            enqueue(&queue, &kernel, 1)?;
+        }
+        let _other = Shared::<Node>::new(1)?;
         launch(&queue, &kernel, 1)?;
-        same(&[sum.get(0)], &[42])?;
-        tell(0, null())?;
-        if launch(&queue, &kernel, 1).is_ok() {
-            return Err(format!("{name:#x}: the kernel still reaches what it was told of before"));
-        }
-        tell(size_of_val(&list), list.as_ptr().cast())?;
-        tell(0, list.as_ptr().cast())?;
-        if launch(&start()?.1, &kernel, 1).is_ok() {
-            return Err(format!("{name:#x}: a list of no bytes that is somewhere changes nothing"));
-        }
+        same(&[sum.get(0)], &[sign * total + 1000])?;
+        last.set(0, Node { _next: null_mut(), value: last.get(0).value });
     }
     Ok(())
 }
