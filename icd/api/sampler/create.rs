@@ -71,10 +71,8 @@ fn create(
     let invalid = |what| move || Error::new(Code::InvalidValue, what);
     let addressing = AddressingMode::from_value(addressing).ok_or_else(invalid("unknown addressing mode"))?;
     let filter = FilterMode::from_value(filter).ok_or_else(invalid("unknown filter mode"))?;
-    // CL_ADDRESS_REPEAT and CL_ADDRESS_MIRRORED_REPEAT are for normalized coordinates.
-    let repeats = matches!(addressing, AddressingMode::Repeat | AddressingMode::MirroredRepeat);
-    let in_texels = repeats && normalized == CL_FALSE;
-    refuse_if(in_texels, Code::InvalidValue, "repeated images need normalized coordinates")?;
+    // CL_ADDRESS_REPEAT and CL_ADDRESS_MIRRORED_REPEAT "can only be used with normalized coordinates": results are
+    // undefined otherwise, and other drivers create such samplers, too.
     let runtime = gencl_runtime::Sampler::new(&context.runtime, normalized == CL_TRUE, addressing, filter);
     Ok(Handle::create(Sampler { runtime, context, properties }))
 }

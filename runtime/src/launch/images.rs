@@ -4,7 +4,7 @@
 //! Sources: Skylake manual, Volume 2d, RENDER_SURFACE_STATE and SAMPLER_STATE; Mesa's `isl_surface_state.c`; of
 //! samplers compute-runtime's `sampler_hw.inl`.
 
-use gencl_program::{Kernel, SamplerSource, SurfaceView};
+use gencl_program::{Kernel, SamplerSource, SurfaceView, report};
 
 use super::commands::CommandSet;
 use super::field::{CommandLayout, Field, Packed};
@@ -186,12 +186,29 @@ mod address_mode {
     pub const BORDER: u64 = 4;
 }
 
+/// The addressing of a sampler by its OpenCL C number. Repeated images need normalized coordinates, otherwise their
+/// results are undefined (table "Sampler Descriptor" of the specification), and so is the hardware's behaviour
+/// (SAMPLER_STATE, "Non-normalized Coordinate Enable"): such samplers clamp to the edge.
+fn addressing(number: u32) -> u32 {
+    let addressing = number & Sampler::ADDRESSING;
+    let repeats = [Sampler::REPEAT, Sampler::MIRRORED_REPEAT].contains(&addressing);
+    if !repeats || number & Sampler::NORMALIZED != 0 {
+        return addressing;
+    }
+    report::once(
+        "sampler",
+        "a sampler with CL_ADDRESS_REPEAT or CL_ADDRESS_MIRRORED_REPEAT has unnormalized coordinates, for which OpenCL \
+         leaves results undefined: CL_ADDRESS_CLAMP_TO_EDGE is used",
+    );
+    Sampler::CLAMP_TO_EDGE
+}
+
 /// The state of a sampler by its OpenCL C number. The border is transparent black; a channel that the format lacks
 /// comes from the format.
 fn sampler(set: &CommandSet, number: u32, border: usize) -> [u32; SAMPLER / 4] {
     let fields = &set.sampler_state;
     let linear = u64::from(number & Sampler::LINEAR != 0);
-    let address = match number & Sampler::ADDRESSING {
+    let address = match addressing(number) {
         Sampler::CLAMP => address_mode::BORDER,
         Sampler::REPEAT => address_mode::WRAP,
         Sampler::MIRRORED_REPEAT => address_mode::MIRROR,
@@ -275,6 +292,10 @@ mod tests {
         assert_eq!(fields.map(|f| field(linear, f)), [1, 1, address_mode::WRAP, 0, 1, 0x1240]);
         let nearest = Sampler::NEAREST | Sampler::CLAMP;
         assert_eq!(fields.map(|f| field(nearest, f)), [0, 0, address_mode::BORDER, 1, 0, 0x1240]);
+        for repeated in [Sampler::REPEAT, Sampler::MIRRORED_REPEAT] {
+            let in_texels = Sampler::NEAREST | repeated;
+            assert_eq!(fields.map(|f| field(in_texels, f)), [0, 0, address_mode::CLAMP, 1, 0, 0x1240]);
+        }
     }
 
     /// Launches that differ from the ones before them fill a batch until a binding table would be too far away.

@@ -9,6 +9,7 @@ pub fn cases() -> Vec<Case> {
     vec![
         own("told_fault", fault),
         own("told_variables", variables),
+        own("told_sampler", sampler).needing(Need::Images),
         own("told_device", device).needing(Need::Simulator),
         own("told_no_device", no_device),
     ]
@@ -124,4 +125,13 @@ fn no_device() -> Outcome {
     }
     only("GENCL_ENGINE", "fast", &["GENCL_ENGINE=fast is ignored", "interpret"])?;
     only("GENCL_HANG_LIMIT", "never", &["GENCL_HANG_LIMIT=never is ignored", "seconds"])
+}
+
+/// A sampler that clamps in place of repeating, once.
+fn sampler() -> Outcome {
+    if is_child() {
+        return crate::images::repeated_texels();
+    }
+    let expected: &[&[&str]] = &[&["CL_ADDRESS_REPEAT", "CL_ADDRESS_CLAMP_TO_EDGE is used"]];
+    expect(&lines("told_sampler", &[])?, expected)
 }

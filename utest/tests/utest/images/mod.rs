@@ -15,6 +15,8 @@ mod transfers;
 
 use gencl_utest::{Case, Need, all_needing};
 
+pub use samplers::repeated_texels;
+
 /// Why a case is not for Intel's driver.
 const OTHERS: &str = "others take what is wrong, or give another code";
 
@@ -65,6 +67,12 @@ pub fn cases() -> Vec<Case> {
             Case::new("sampler_information", samplers::information),
             Case::of_gencl(OTHERS, "sampler_refused", samplers::refused),
             Case::new("sampler_references", samplers::references),
+            Case::of_gencl("OpenCL does not define it", "sampler_repeated_texels", samplers::repeated_texels),
+            Case::of_gencl(
+                "OpenCL does not define it",
+                "sampler_released_before_launch",
+                samplers::released_before_launch,
+            ),
         ],
     )
 }
