@@ -15,7 +15,7 @@ use std::sync::{Arc, Weak};
 use gencl_program::Argument;
 use smallvec::SmallVec;
 
-use crate::memory::Allocation;
+use crate::memory::{Allocation, SharedList};
 use crate::{Buffer, Image, Sampler, SharedMemory};
 
 /// The value of an argument. It does not keep a memory object alive: a kernel may hold no references to its
@@ -93,7 +93,7 @@ pub(crate) struct ArgumentBlock {
     /// Memory that arguments point to, with the argument's index.
     memory: Vec<(usize, ArgumentMemory)>,
     /// Allocations that the kernel may access through pointers in memory; `None`: there are none.
-    reachable: Option<Arc<[Arc<SharedMemory>]>>,
+    reachable: Option<SharedList>,
     /// Local memory in bytes, that of the kernel's own variables included.
     local_memory: u64,
 }
@@ -127,7 +127,7 @@ impl ArgumentBlock {
         self.memory.push((index, memory));
     }
 
-    pub(super) fn set_reachable(&mut self, memory: Option<Arc<[Arc<SharedMemory>]>>) {
+    pub(super) fn set_reachable(&mut self, memory: Option<SharedList>) {
         self.reachable = memory;
     }
 
@@ -167,7 +167,7 @@ impl ArgumentBlock {
 
     /// Shared virtual memory that the kernel may access through pointers in memory: all that the context had when
     /// the launch was enqueued, the same list until that changes. `None`: there was none.
-    pub(crate) fn reachable(&self) -> Option<&Arc<[Arc<SharedMemory>]>> {
+    pub(crate) fn reachable(&self) -> Option<&SharedList> {
         self.reachable.as_ref()
     }
 

@@ -6,8 +6,8 @@ use gencl_i915::ExecObject;
 use parking_lot::Mutex;
 
 use super::assemble::BatchedLaunch;
-use crate::memory::{AddressSpace, Storage, Zone};
-use crate::{Result, SharedMemory};
+use crate::Result;
+use crate::memory::{AddressSpace, SharedList, Storage, Zone};
 
 /// Smallest size of a slot in bytes.
 const MIN_SIZE: u64 = 256 * 1024;
@@ -29,7 +29,7 @@ pub(crate) struct Slot {
     /// The validation list: buffers that the batch uses.
     pub(super) objects: Vec<ExecObject>,
     /// Shared virtual memory that all launches may access, if it is in the list, and how many objects it added.
-    pub(super) reachable: Option<Arc<[Arc<SharedMemory>]>>,
+    pub(super) reachable: Option<SharedList>,
     pub(super) reachable_objects: usize,
     /// The launches of the batch.
     pub(super) launches: Vec<BatchedLaunch>,

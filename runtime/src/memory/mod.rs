@@ -16,6 +16,6 @@ pub use image::{
 };
 pub use rect::BufferRect;
 pub(crate) use rect::{PlacedRect, copy_rect};
-pub(crate) use shared::SharedMemories;
 pub use shared::{MAX_ALIGNMENT, SharedKind, SharedMemory};
+pub(crate) use shared::{SharedList, SharedMemories};
 pub(crate) use storage::{AddressSpace, Storage, Zone};

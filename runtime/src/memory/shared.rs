@@ -95,6 +95,9 @@ impl SharedMemory {
     }
 }
 
+/// All allocations that a context has at a time, by increasing address.
+pub(crate) type SharedList = Arc<[Arc<SharedMemory>]>;
+
 /// The allocations of a context.
 #[derive(Debug, Default)]
 pub(crate) struct SharedMemories(Mutex<Allocations>);
@@ -103,7 +106,7 @@ pub(crate) struct SharedMemories(Mutex<Allocations>);
 struct Allocations {
     by_address: BTreeMap<usize, Arc<SharedMemory>>,
     /// All of them, for launches: made when the first one asks, and kept until an allocation comes or goes.
-    list: Option<Arc<[Arc<SharedMemory>]>>,
+    list: Option<SharedList>,
 }
 
 impl SharedMemories {
@@ -114,10 +117,10 @@ impl SharedMemories {
     }
 
     /// Memory may be freed when what is returned is dropped, which takes a while.
-    fn remove(&self, address: usize) -> (Option<Arc<SharedMemory>>, Option<Arc<[Arc<SharedMemory>]>>) {
+    fn remove(&self, address: usize) -> (Option<Arc<SharedMemory>>, Option<SharedList>) {
         let mut all = self.0.lock();
         let removed = all.by_address.remove(&address);
-        let list = if removed.is_some() { all.list.take() } else { None };
+        let list = removed.as_ref().and_then(|_| all.list.take());
         (removed, list)
     }
 }
@@ -181,7 +184,7 @@ impl Context {
     }
 
     /// All allocations, by increasing address; the same list until one comes or goes. `None`: there are none.
-    pub(crate) fn all_shared(&self) -> Option<Arc<[Arc<SharedMemory>]>> {
+    pub(crate) fn all_shared(&self) -> Option<SharedList> {
         let mut all = self.shared().0.lock();
         let Allocations { by_address, list } = &mut *all;
         if by_address.is_empty() {
