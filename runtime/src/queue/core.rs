@@ -59,7 +59,7 @@ pub(crate) struct Core {
     profiled: bool,
     /// Number in the trace, if there is one.
     number: Option<u64>,
-    state: Mutex<State>,
+    pub(super) state: Mutex<State>,
     /// Launch descriptions for reuse. Behind a lock of its own, as enqueuing threads take them while the
     /// leader returns them.
     #[allow(clippy::vec_box, reason = "the boxes are what is used again")]
@@ -216,7 +216,7 @@ impl Core {
 
     /// Waits for a notification, which a thread that waits for all commands up to `number` gets when those
     /// have ended; 0: for any change.
-    fn wait_for_change(&self, state: &mut MutexGuard<'_, State>, number: u64) {
+    pub(super) fn wait_for_change(&self, state: &mut MutexGuard<'_, State>, number: u64) {
         state.awaited = if state.waiting == 0 { number } else { state.awaited.min(number) };
         state.waiting += 1;
         self.changed.wait(state);
@@ -225,7 +225,7 @@ impl Core {
 
     /// To be called when a thread that may have led stops waiting: hands remaining work to another waiting
     /// thread.
-    fn leave(&self, state: &State) {
+    pub(super) fn leave(&self, state: &State) {
         if state.waiting > 0 && state.leader.is_none() && state.has_step(true) {
             self.changed.notify_all();
         }
@@ -304,7 +304,7 @@ impl Core {
 
     /// Executes a step as leader; requires that there is a step and no leader. `stays`: the caller leads
     /// until nothing is left, so it will wait for a batch that it submits now.
-    fn lead(&self, state: &mut MutexGuard<'_, State>, stays: bool) {
+    pub(super) fn lead(&self, state: &mut MutexGuard<'_, State>, stays: bool) {
         state.leader = Some(std::thread::current().id());
         let mut due = Vec::new();
         if let Some(step) = state.take_step(self.batch_limit.load(Ordering::Relaxed)) {

@@ -3,6 +3,7 @@
 mod core;
 mod faults;
 mod image;
+mod now;
 mod state;
 mod transfer;
 

@@ -172,6 +172,12 @@ impl State {
         }
     }
 
+    /// Whether the next step is a command of the host, but for functions of the application.
+    pub(super) fn has_host_step(&self) -> bool {
+        let is_launch = self.pending.front().is_some_and(Command::is_launch);
+        self.flights.is_empty() && !is_launch && self.has_step(false)
+    }
+
     fn takes_batch(&self) -> bool {
         self.flights.is_empty() || (self.flights.len() < MAX_IN_FLIGHT && !self.retires_first)
     }

@@ -203,6 +203,9 @@ impl Queue {
 
     /// Gives a mapped region back; `address` is where [`Queue::map_buffer`]'s memory begins. `INVALID_VALUE`
     /// when nothing is mapped there.
+    ///
+    /// What the application has written to memory of its own (`USE_HOST_PTR`) is copied at once, if nothing is before
+    /// it: programs that have waited for the mapping free their memory without waiting for its end.
     pub fn unmap_buffer(
         &self,
         buffer: &Arc<Buffer>,
@@ -211,12 +214,22 @@ impl Queue {
     ) -> Result<Arc<Event>> {
         self.same_context(buffer.context())?;
         let mapped = buffer.unmap(address as usize)?;
+        let copies = buffer.shadow().is_some() && mapped.flags.writes();
         let buffer = buffer.clone();
-        self.push_copy(CommandKind::UnmapMemObject, waits, move || {
-            if let (Some(shadow), true) = (buffer.shadow(), mapped.flags.writes()) {
+        let event = self.push_copy(CommandKind::UnmapMemObject, waits, move || {
+            if let (Some(shadow), true) = (buffer.shadow(), copies) {
                 copy_rect(shadow, mapped.mapped_rect, &buffer.memory(), mapped.rect, mapped.region);
             }
-        })
+        })?;
+        if copies {
+            self.core.run_now(&event);
+            if !event.ended() {
+                tracing::info!(
+                    "unmapping reads the application's memory after the call, when commands before it end"
+                );
+            }
+        }
+        Ok(event)
     }
 
     /// Copies between shared virtual memory, or it and memory of the application. `MEM_COPY_OVERLAP`.

@@ -31,6 +31,7 @@ pub fn cases() -> Vec<Case> {
         Case::of_gencl("others wait for ever", "buffer_map_that_fails", buffer_map_fails),
         Case::new("buffer_rect", buffer_rect),
         Case::new("buffer_host_pointers", buffer_host_pointers),
+        Case::of_gencl("others use the memory itself", "buffer_unmap_at_once", buffer_unmap_at_once),
         Case::new("sub_buffer", sub_buffer),
         Case::new("event_profiling_order", event_profiling),
         Case::new("event_user_wait_list", event_user),
@@ -226,6 +227,54 @@ fn buffer_host_pointers() -> Outcome {
         failed(queue.finish(), "clFinish")?;
     }
     Ok(())
+}
+
+/// What was written to a mapped region of the application's memory counts, also if the application uses the memory
+/// otherwise before the unmapping has been waited for: nothing is before it in the queue.
+fn buffer_unmap_at_once() -> Outcome {
+    let gpu = Gpu::get()?;
+    let queue = gpu.queue()?;
+    let mut host = vec![1u8; 4096];
+    // An address that no device takes, so that the bytes are copied.
+    // SAFETY: the host's memory outlives the buffer.
+    let at = unsafe { host.as_mut_ptr().add(5) };
+    // SAFETY: as above; 4000 bytes are within it.
+    let buffer = failed(
+        unsafe {
+            let flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
+            memory::Buffer::<u8>::create(&gpu.context, flags, 4000, at.cast())
+        },
+        "clCreateBuffer",
+    )?;
+    for round in 2..50u8 {
+        let mut pointer: cl_mem = std::ptr::null_mut();
+        let flags = CL_MAP_READ | CL_MAP_WRITE;
+        // SAFETY: the region is used between map and unmap only; then the memory is overwritten.
+        unsafe {
+            let mapped = queue.enqueue_map_buffer(&buffer, CL_BLOCKING, flags, 0, 4000, &mut pointer, &[]);
+            failed(mapped, "map")?;
+            pointer.cast::<u8>().write_bytes(round, 4000);
+            failed(queue.enqueue_unmap_mem_object(buffer.get(), pointer, &[]), "unmap")?;
+            at.write_bytes(0xee, 4000);
+        }
+        let mut out = vec![0u8; 4000];
+        // SAFETY: blocking, the slice outlives the call.
+        failed(unsafe { queue.enqueue_read_buffer(&buffer, CL_BLOCKING, 0, &mut out, &[]) }, "read")?;
+        same(&out, &[round; 4000])?;
+    }
+    // Behind a command that waits for the application, the call must not.
+    let gate = failed(create_user_event(gpu.context.get()).map_err(ClError), "clCreateUserEvent")?;
+    let mut pointer: cl_mem = std::ptr::null_mut();
+    // SAFETY: the region is not used.
+    let unmapped = unsafe {
+        let mapped = queue.enqueue_map_buffer(&buffer, CL_BLOCKING, CL_MAP_WRITE, 0, 4000, &mut pointer, &[]);
+        failed(mapped, "map")?;
+        failed(queue.enqueue_unmap_mem_object(buffer.get(), pointer, &[gate]), "unmap")?
+    };
+    let waits = failed(unmapped.command_execution_status(), "clGetEventInfo")?.0 != CL_COMPLETE;
+    failed(set_user_event_status(gate, CL_COMPLETE).map_err(ClError), "clSetUserEventStatus")?;
+    failed(unmapped.wait(), "clWaitForEvents")?;
+    if waits { Ok(()) } else { Err("an unmapping did not wait".into()) }
 }
 
 fn sub_buffer() -> Outcome {
