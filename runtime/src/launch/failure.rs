@@ -64,7 +64,10 @@ pub(super) fn describe(
         let private = private.iter().filter(|_| kernel.private_size > 0).map(|storage| place(storage));
         text += &near(address, &memory(launch, device, place), private);
     }
-    format!("{text}: {}{hint}", state.text)
+    // The first line is for users, the second has the machine's view.
+    let mut fault = state.text.clone();
+    fault.insert_str(fault.find('\n').unwrap_or(fault.len()), hint);
+    format!("{text}: {fault}")
 }
 
 /// What is said of an address, if anything: the distance to the nearest of the launch's buffers, or that it is of a

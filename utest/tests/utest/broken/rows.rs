@@ -107,7 +107,7 @@ pub const ROWS: &[Row] = &[
     kernel("page_fault_far", "kernel void k(global int *p) { if (get_global_id(0) == 5) p[1000000000] = 1; }", Fails("clFinish", -5), &["kernel k, line 1, work-item (5, 0, 0): page fault: write at 0x"]),
     kernel("page_fault_private", "kernel void k(global int *p) {\n  int a[64];\n  for (int i = 0; i < 64; i++) a[i] = p[i];\n  a[p[1] + 10000000] = 1;\n  p[0] = a[p[2]];\n}", Fails("clFinish", -5), &["kernel k, line 4, work-item (0, 0, 0), out of bounds of a private array: page fault: write at 0x"]),
     Row { options: "-g", ..kernel("page_fault_line", "kernel void k(global int *p) {\n  int i = get_global_id(0);\n  p[i + 100000000] = 1;\n}", Fails("clFinish", -5), &["kernel k, line 3, work-item (0, 0, 0)", "argument 0 (p)"]) },
-    Row { variables: &[("GENCL_HANG_LIMIT", "0.2")], ..kernel("hang", "kernel void k(global volatile int *p) { while (*p == *p) p[1]++; }", Fails("clFinish", -5), &["kernel k: stopped after running too long", "GENCL_HANG_LIMIT"]) },
+    Row { variables: &[("GENCL_HANG_LIMIT", "0.2")], ..kernel("hang", "kernel void k(global volatile int *p) { while (*p == *p) p[1]++; }", Fails("clFinish", -5), &["kernel k", ": stopped after running too long", "GENCL_HANG_LIMIT"]) },
     // The installation, of which only the diagnosis can tell.
     Row { change: |i| fs::remove_file(i.at("vendors/gencl.icd")), ..set("icd_missing", &[], Diagnosis, &["no .icd file in", "OCL_ICD_VENDORS"]) },
     Row { change: |i| i.write("vendors/gencl.icd", "/none/libgencl.so\n"), ..set("icd_of_nothing", &[], Diagnosis, &["gencl.icd names /none/libgencl.so: there is no such file"]) },
