@@ -125,7 +125,7 @@ impl<'a> Streamer<'a> {
         let generation = self.gpu.device.generation;
         let Some(row) = row_of(generation, header) else {
             return Err(match names::not_simulated(header) {
-                Some(name) => Fault::unsupported(format!("command {name}")),
+                Some(command) => Fault::unsupported(command),
                 None => Fault::illegal(format!("unknown command 0x{header:08x}")),
             });
         };

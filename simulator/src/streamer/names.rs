@@ -122,12 +122,19 @@ const NAMES: &[(u32, &str)] = &[
 /// Commands of the blitter: opcode in bits 28:22, flags below.
 const BLIT_MASK: u32 = 0xffc0_0000;
 
-/// The name of a command that is known but not simulated.
-pub fn not_simulated(header: u32) -> Option<&'static str> {
+/// Type and subtype of the commands that draw, in bits 31:27 (Volume 7, "Render Command Header Format").
+const DRAWS: u32 = 0b01111;
+
+/// What a command is that is known but not simulated.
+pub fn not_simulated(header: u32) -> Option<String> {
     let mask = match header >> 29 {
         0 => MI_MASK,
         2 => BLIT_MASK,
         _ => RENDER_MASK,
     };
-    NAMES.iter().find(|(value, _)| *value == header & mask).map(|(_, name)| *name)
+    let (_, name) = NAMES.iter().find(|(value, _)| *value == header & mask)?;
+    let draws = header >> 27 == DRAWS;
+    let why =
+        if draws { ", of drawing: only compute is (some drivers copy and clear by drawing)" } else { "" };
+    Some(format!("command {name}{why}"))
 }

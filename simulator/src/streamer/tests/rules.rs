@@ -17,7 +17,12 @@ fn accepted(commands: &[&[u32]]) {
 #[test]
 fn unknown_and_unsimulated_commands_are_reported_with_name_and_address() {
     refused(&[&[0x3f80_0000]], "unknown command 0x3f800000");
-    refused(&[&[0x7b00_0005, 0, 0, 0, 0, 0, 0]], "not simulated: command 3DPRIMITIVE");
+    refused(&[&[0x7b00_0005, 0, 0, 0, 0, 0, 0]], "not simulated: command 3DPRIMITIVE, of drawing");
+    // The first command of what rusticl copies or clears.
+    refused(
+        &[&[0x7808_0003, 0, 0, 0, 0]],
+        "not simulated: command 3DSTATE_VERTEX_BUFFERS, of drawing: only compute is",
+    );
     refused(
         &[&[0], &[0x1780_0001, 0, 0]],
         "not simulated: command MI_ATOMIC\nbatch offset 0x4; address 0x10004",
