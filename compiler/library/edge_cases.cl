@@ -38,6 +38,14 @@ QUIET_NAN(16)
 FRACT(float, 0x1.fffffep-1f)
 FRACT(double, 0x1.fffffffffffffp-1)
 
+// libclc's fdim of floats is -0 for -0 and +0.
+#define FDIM(TYPE) \
+    TYPE OVERLOAD fdim(TYPE x, TYPE y) { return x <= y ? (TYPE)0 : x - y; } \
+    VECTORS_2(fdim, TYPE)
+FDIM(half)
+FDIM(float)
+FDIM(double)
+
 // The next number in ascending order, for which negative bit patterns descend. libclc's goes from the largest
 // negative number to 0 instead of -0, and has none of half floats.
 #define NEXTAFTER(TYPE, INT, SIGN) \

@@ -44,8 +44,9 @@ float OVERLOAD tgamma(float x) {
     float below = floor(x);
     if (isnan(x) || x < 0.0f && below == x)
         return NAN;
-    // Results for larger arguments are infinite, or less than half the smallest number.
-    float steps = fmin(fabs(below), 44.0f);
+    // Results for larger arguments are infinite, or less than half the smallest number, where each factor has a sign.
+    bool odd = rint(0.5f * below) != 0.5f * below;
+    float steps = fmin(fabs(below), odd ? 44.0f : 45.0f);
     float gamma = __gencl_gamma_float(x - below - 0.5f);
     if (x >= 1.0f) {
         float2 product = (float2)(gamma, 0.0f);
@@ -53,7 +54,7 @@ float OVERLOAD tgamma(float x) {
             product = __gencl_times(product, x - i);
         return x > 36.0f || isinf(product.x) ? INFINITY : product.x + product.y;
     }
-    // x itself is a factor, so that zeros have their sign. 44 factors are more than a float holds.
+    // x itself is a factor, so that zeros have their sign. More factors than these are more than a float holds.
     float scale = x < -20.0f ? 0x1p-64f : 1.0f;
     float2 product = (float2)(x * scale, 0.0f);
     for (float i = 1.0f; i <= steps; i += 1.0f)

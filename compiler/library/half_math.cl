@@ -30,7 +30,7 @@ ONE(acos) ONE(acosh) ONE(acospi) ONE(asin) ONE(asinh) ONE(asinpi) ONE(atan) ONE(
 ONE(cos) ONE(cosh) ONE(cospi) ONE(degrees) ONE(erf) ONE(erfc) ONE(exp) ONE(exp10) ONE(exp2) ONE(expm1)
 ONE(lgamma) ONE(log) ONE(log10) ONE(log1p) ONE(log2) ONE(logb) ONE(radians) ONE(sign) ONE(sin) ONE(sinh)
 ONE(sinpi) ONE(tan) ONE(tanh) ONE(tanpi) ONE(tgamma)
-TWO(atan2) TWO(atan2pi) TWO(fdim) TWO(fmod) TWO(hypot) TWO(maxmag) TWO(minmag) TWO(pow) TWO(powr)
+TWO(atan2) TWO(atan2pi) TWO(fmod) TWO(hypot) TWO(maxmag) TWO(minmag) TWO(pow) TWO(powr)
 TWO(remainder) TWO(step)
 INT(ldexp) INT(pown) INT(rootn)
 

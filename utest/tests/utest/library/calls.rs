@@ -64,7 +64,8 @@ pub fn case_of_gencl(
     needing(ty, Case::of_gencl(what, format!("{name}/{}", ty.name), run))
 }
 
-fn needing(ty: &Type, case: Case) -> Case {
+/// A case that is left out where a device lacks the type.
+pub fn needing(ty: &Type, case: Case) -> Case {
     match ty.need() {
         Some(need) => case.needing(need),
         None => case,

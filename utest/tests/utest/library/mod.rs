@@ -1,11 +1,11 @@
 //! The built-in library against the specification: functions as rows of tables, each evaluated for every type
 //! and number of elements.
 
-mod calls;
+pub mod calls;
 mod common;
 mod conversions;
 mod edge_cases;
-mod floats;
+pub mod floats;
 mod geometry;
 mod integers;
 mod relations;
