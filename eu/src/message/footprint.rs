@@ -41,6 +41,8 @@ pub struct Footprint {
     pub class: Option<MessageClass>,
     /// Cache lines, each once, ascending: GPU address / 64. Empty for shared local memory.
     pub lines: Vec<u64>,
+    /// Bytes in memory that it accesses, each once; 0 for shared local memory and images.
+    pub bytes: u64,
     /// Clocks that it occupies the data port.
     pub port: u32,
     /// Those of `port` that accesses to other banks, or atomic operations on other elements, would not take.
@@ -221,10 +223,26 @@ impl Footprint {
                     accesses.iter().filter(|a| a.offset.checked_add(a.bytes).is_some_and(|end| end <= size));
                 self.add_lines(inside.map(|a| (base.wrapping_add(a.offset), a.bytes)));
                 self.port = self.lines.len() as u32;
+                self.bytes = distinct_bytes(&accesses);
                 self.accesses = accesses;
             }
         }
     }
+}
+
+/// Bytes of accesses, each once.
+fn distinct_bytes(accesses: &[Access]) -> u64 {
+    let count = |(bytes, end): (u64, u64), access: &Access| {
+        let last = access.offset.saturating_add(access.bytes);
+        (bytes + last.saturating_sub(access.offset.max(end)), end.max(last))
+    };
+    // Neighbouring lanes mostly access neighbouring elements.
+    if accesses.is_sorted_by_key(|access| access.offset) {
+        return accesses.iter().fold((0, 0), count).0;
+    }
+    let mut sorted: SmallVec<[Access; 64]> = accesses.into();
+    sorted.sort_unstable_by_key(|access| access.offset);
+    sorted.iter().fold((0, 0), count).0
 }
 
 /// Calls `access` for the address of each enabled lane, which are in the payload in units of `unit` bytes.
@@ -285,6 +303,17 @@ mod tests {
 
     fn strided(lanes: u64, stride: u64) -> Vec<Access> {
         (0..lanes).map(|lane| Access { offset: lane * stride, bytes: 4 }).collect()
+    }
+
+    #[test]
+    fn bytes_count_once() {
+        assert_eq!(distinct_bytes(&strided(16, 4)), 64);
+        assert_eq!(distinct_bytes(&strided(16, 0)), 4);
+        assert_eq!(distinct_bytes(&strided(16, 2)), 34);
+        let mut reversed = strided(16, 4096);
+        reversed.reverse();
+        assert_eq!(distinct_bytes(&reversed), 64);
+        assert_eq!(distinct_bytes(&[]), 0);
     }
 
     /// Clocks, and those of them for conflicts.

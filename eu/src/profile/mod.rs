@@ -42,6 +42,9 @@ pub struct InstructionCounter {
     /// Cache lines of its messages that no thread of the work-group had accessed before.
     #[serde(default)]
     pub misses: u64,
+    /// Bytes in memory that its messages accessed, each once per message; 0 for shared local memory and images.
+    #[serde(default)]
+    pub bytes: u64,
     /// Clocks that its messages occupied the data port.
     pub port: u64,
     /// Those of `port` for bank conflicts in shared local memory, and for atomic operations on the same element.
@@ -62,6 +65,7 @@ impl InstructionCounter {
         self.awaited += other.awaited;
         self.lines += other.lines;
         self.misses += other.misses;
+        self.bytes += other.bytes;
         self.port += other.port;
         self.conflicts += other.conflicts;
         self.texels += other.texels;
@@ -313,6 +317,7 @@ impl Recorder {
         let counter = &mut profile.counters[index];
         counter.lines += footprint.lines.len() as u64;
         counter.misses += misses;
+        counter.bytes += footprint.bytes;
         counter.port += u64::from(footprint.port);
         counter.conflicts += u64::from(footprint.conflicts);
         counter.texels += u64::from(footprint.texels);

@@ -5,6 +5,8 @@
 //! resident. The largest of these bounds is taken for the launch's time; that they overlap perfectly is the
 //! model's simplification.
 
+use std::collections::BTreeMap;
+
 use gencl_eu::device::Device;
 use gencl_eu::dispatch::Launch;
 use gencl_eu::profile::Profile;
@@ -47,6 +49,11 @@ impl Bound {
         Bound::Memory,
         Bound::Latency,
     ];
+
+    /// That of a name in reports.
+    pub fn named(name: &str) -> Option<Bound> {
+        Bound::ALL.into_iter().find(|bound| bound.name() == name)
+    }
 
     /// Its name in reports.
     pub const fn name(self) -> &'static str {
@@ -137,6 +144,12 @@ impl Bounds {
     /// Clocks of one bound.
     pub fn get(&self, bound: Bound) -> u64 {
         self.0[bound as usize]
+    }
+
+    /// The clocks of those that are not 0, by name.
+    pub fn not_zero(&self) -> BTreeMap<String, u64> {
+        let clocks = Bound::ALL.map(|bound| (bound.name().to_owned(), self.get(bound)));
+        clocks.into_iter().filter(|(_, clocks)| *clocks > 0).collect()
     }
 
     /// The largest bound (the first of equal ones) and its clocks.

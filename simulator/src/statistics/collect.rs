@@ -220,6 +220,7 @@ impl Collector {
             executed: profile.total().executions,
             cycles,
             limit: limit.name().to_owned(),
+            bounds: bounds.not_zero(),
             threads,
         });
     }

@@ -295,6 +295,9 @@ pub struct Launch {
     pub cycles: u64,
     /// Name of the bound that limits them.
     pub limit: String,
+    /// The clocks of each bound that is not 0, the largest of which are `cycles`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub bounds: BTreeMap<String, u64>,
     /// Clocks that threads would take alone on their EUs, of the first work-groups in the order of dispatch;
     /// empty for later launches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
