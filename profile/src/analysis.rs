@@ -3,14 +3,21 @@
 //! A *clock* here is one of a thread: the sum of what each thread takes alone on its EU, issuing or waiting. A wait counts
 //! for the instruction that waited, with the instruction whose result it waited for as the reason. A launch's time depends
 //! on how many threads the device executes at once, so that the *share* of a kernel is that of its launches' time
-//! ([`Kernel::cycles`]), which the kernel's lines share by their clocks.
+//! ([`Kernel::cycles`]), which the kernel's lines share by their clocks. What a launch would gain is told by another share:
+//! that of the resource which limits the launches ([`Line::limit_share`]).
 
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use gencl_simulator::statistics::Report;
+use gencl_eu::device::Device;
 use gencl_simulator::statistics::report::{Frame, Instruction, Kernel};
+use gencl_simulator::statistics::{Bound, Report};
 use serde::Serialize;
+
+use crate::barriers::{self, Redundant};
+use crate::code::{self, Facts};
+use crate::limit::{KernelUse, Uses};
+use crate::lines::{LineKey, line_text, shown_frame};
 
 /// Counts of instructions, over all threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -35,6 +42,8 @@ pub struct Cost {
     pub lines: u64,
     /// Those that the work-group had not accessed before.
     pub misses: u64,
+    /// Bytes that the messages access, each once per message.
+    pub bytes: u64,
     /// Clocks of the data ports.
     pub port: u64,
     /// Those of `port` that conflicts take.
@@ -60,6 +69,7 @@ impl Cost {
             line_sends: if counter.lines > 0 { counter.executions } else { 0 },
             lines: counter.lines,
             misses: counter.misses,
+            bytes: counter.bytes,
             port: counter.port,
             conflicts: counter.conflicts,
             flops: counter.lanes * u64::from(instruction.flops),
@@ -79,6 +89,7 @@ impl Cost {
         self.line_sends += other.line_sends;
         self.lines += other.lines;
         self.misses += other.misses;
+        self.bytes += other.bytes;
         self.port += other.port;
         self.conflicts += other.conflicts;
         self.flops += other.flops;
@@ -121,7 +132,7 @@ pub fn ratio(a: u64, b: u64) -> f64 {
 pub struct Stalls(BTreeMap<&'static str, u64>);
 
 /// The classes of messages, with what waiting for them is called.
-const STALLS: [(&str, &str); 7] = [
+pub const STALLS: [(&str, &str); 7] = [
     ("memory", "memory"),
     ("atomic", "atomic"),
     ("slm", "slm"),
@@ -164,9 +175,6 @@ fn producer(kernel: &Kernel, offset: u32) -> Option<usize> {
     kernel.instructions.binary_search_by_key(&offset, |instruction| instruction.offset).ok()
 }
 
-/// A line of a source: index in [`Report::sources`], and number from 1.
-pub type LineKey = (usize, u32);
-
 /// What instructions wait for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Cause {
@@ -185,12 +193,18 @@ pub struct Line {
     pub share: f64,
     /// The same with that of the functions that are called in this line and inlined.
     pub inclusive: f64,
+    /// Part of the time of all kernels by its part of what limits each, 0 to 1.
+    pub limit_share: f64,
+    /// Its use of each resource.
+    pub uses: Uses,
     /// The clocks by what they are spent on.
     pub stalls: Stalls,
     /// The clocks of [`Cost::wait`] by cause.
     pub waits: BTreeMap<Cause, u64>,
     /// The resources that limit its kernels, with the largest part that the line has of a kernel's use of it, 0 to 1.
-    pub limits: BTreeMap<String, f64>,
+    pub limits: BTreeMap<&'static str, f64>,
+    /// Its barriers that may be redundant, each with the reason.
+    pub redundant: Vec<String>,
     /// The classes of its messages, with their counts.
     pub messages: BTreeMap<String, Cost>,
 }
@@ -203,7 +217,13 @@ pub struct Analysis<'a> {
     /// The kernels' parts of the time of all launches, 0 to 1.
     pub shares: Vec<f64>,
     /// What limits the launches of each kernel, as they were. [`Kernel::limit`] is that of larger launches.
-    pub limits: Vec<&'a str>,
+    pub limits: Vec<&'static str>,
+    /// The use that each kernel makes of the device.
+    pub uses: Vec<KernelUse>,
+    /// What is known of each kernel's code.
+    pub facts: Vec<Option<Vec<Facts>>>,
+    /// The barriers of each kernel that may be redundant.
+    pub redundant: Vec<Vec<Redundant>>,
     /// Sums over the instructions of each kernel.
     pub kernels: Vec<Cost>,
     /// The lines of each kernel, and of all.
@@ -212,37 +232,9 @@ pub struct Analysis<'a> {
     pub all_lines: BTreeMap<Option<LineKey>, Line>,
 }
 
-/// Number of things a line spends its clocks on that are told.
-const REASONS: usize = 3;
-
 /// The name of a kernel for display.
 pub fn kernel_name(kernel: &Kernel) -> &str {
     if kernel.name.is_empty() { &kernel.hash } else { &kernel.name }
-}
-
-/// The location that an instruction's counts are shown at: that in the innermost inlined function.
-pub fn shown_frame<'a>(report: &'a Report, instruction: &Instruction) -> Option<&'a Frame> {
-    let frames = instruction.frames.iter().map(|frame| &report.frames[*frame]);
-    frames.into_iter().find(|frame| frame.line > 0)
-}
-
-/// The use of a resource that limits a kernel, in a unit of its own; 0 for latency, which is no resource, and for samplers.
-fn use_of_limit(limit: &str, cost: &Cost) -> u64 {
-    match limit {
-        "pipes" => cost.issue,
-        "data port" => cost.port,
-        "memory" => cost.misses,
-        _ => 0,
-    }
-}
-
-/// The limit that most of the time of a kernel's launches has.
-fn limit(report: &Report, kernel: usize) -> &str {
-    let mut clocks: BTreeMap<&str, u64> = BTreeMap::new();
-    for launch in report.launches.iter().filter(|launch| launch.kernel == kernel) {
-        *clocks.entry(&launch.limit).or_default() += launch.cycles;
-    }
-    clocks.into_iter().max_by_key(|(_, clocks)| *clocks).map_or("", |(limit, _)| limit)
 }
 
 fn key(frame: &Frame) -> LineKey {
@@ -254,15 +246,24 @@ impl<'a> Analysis<'a> {
     pub fn of(report: &'a Report) -> Analysis<'a> {
         let cycles: u64 = report.kernels.iter().map(|kernel| kernel.cycles).sum();
         let shares: Vec<f64> = report.kernels.iter().map(|kernel| ratio(kernel.cycles, cycles)).collect();
+        let device = Device::named(&report.device);
+        let facts: Vec<_> = report.kernels.iter().map(|kernel| code::facts(device, kernel)).collect();
+        let numbered = facts.iter().enumerate();
+        let uses: Vec<KernelUse> =
+            numbered.map(|(number, facts)| KernelUse::of(report, number, facts.as_deref())).collect();
         let mut analysis = Analysis {
             report,
             shares,
-            limits: (0..report.kernels.len()).map(|number| limit(report, number)).collect(),
+            limits: uses.iter().map(|uses| uses.limit.map_or("", Bound::name)).collect(),
+            uses,
+            redundant: Vec::new(),
+            facts,
             kernels: Vec::new(),
             lines: Vec::new(),
             all_lines: BTreeMap::new(),
         };
         for number in 0..report.kernels.len() {
+            analysis.redundant.push(barriers::redundant(report, number, analysis.facts[number].as_deref()));
             analysis.add(number);
         }
         analysis
@@ -275,7 +276,10 @@ impl<'a> Analysis<'a> {
         let mut total = Cost::default();
         kernel.instructions.iter().for_each(|instruction| total.add(&Cost::of(instruction)));
         let mut lines: BTreeMap<Option<LineKey>, Line> = BTreeMap::new();
-        for (instruction, frame) in kernel.instructions.iter().zip(&shown) {
+        for (index, (instruction, frame)) in kernel.instructions.iter().zip(&shown).enumerate() {
+            let uses = self.uses[number].instructions[index];
+            let limit_share = self.shares[number] * self.uses[number].part_of_limit(&uses);
+            let redundant = self.redundant[number].iter().find(|redundant| redundant.index == index);
             let (cost, stalls) = (Cost::of(instruction), Stalls::of(kernel, instruction));
             let share = self.shares[number] * ratio(cost.clocks, total.clocks);
             for line in
@@ -284,6 +288,9 @@ impl<'a> Analysis<'a> {
                 line.cost.add(&cost);
                 line.stalls.add(&stalls);
                 line.share += share;
+                line.limit_share += limit_share;
+                line.uses.add(&uses, 1.0);
+                line.redundant.extend(redundant.map(|redundant| redundant.reason.clone()));
                 if let Some(class) = &instruction.class {
                     line.messages.entry(class.clone()).or_default().add(&cost);
                 }
@@ -303,14 +310,14 @@ impl<'a> Analysis<'a> {
                 self.all_lines.entry(Some(line)).or_default().inclusive += share;
             }
         }
+        let uses = &self.uses[number];
+        // Latency is no resource.
+        let limit =
+            uses.limit.filter(|limit| *limit != Bound::Latency && uses.total[*limit] > 0.0).map(Bound::name);
         for (key, line) in &mut lines {
-            let part = ratio(
-                use_of_limit(self.limits[number], &line.cost),
-                use_of_limit(self.limits[number], &total),
-            );
-            if part > 0.0 {
-                let limit = self.limits[number].to_owned();
-                line.limits.insert(limit.clone(), part);
+            let part = uses.part_of_limit(&line.uses);
+            if let Some(limit) = limit.filter(|_| part > 0.0) {
+                line.limits.insert(limit, part);
                 let largest = self.all_lines.entry(*key).or_default().limits.entry(limit).or_default();
                 *largest = largest.max(part);
             }
@@ -324,15 +331,6 @@ impl<'a> Analysis<'a> {
         self.shares[kernel] * ratio(Cost::of(instruction).clocks, self.kernels[kernel].clocks)
     }
 
-    /// The part that instructions have in what limits a kernel: of the limiting resource's use, or of the thread clocks.
-    pub fn part_of_limit(&self, kernel: usize, cost: &Cost) -> f64 {
-        let (limit, total) = (self.limits[kernel], &self.kernels[kernel]);
-        match use_of_limit(limit, total) {
-            0 => ratio(cost.clocks, total.clocks),
-            all => ratio(use_of_limit(limit, cost), all),
-        }
-    }
-
     /// The numbers of the kernels, by descending time.
     pub fn hottest_kernels(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.report.kernels.len()).collect();
@@ -340,11 +338,12 @@ impl<'a> Analysis<'a> {
         order
     }
 
-    /// All lines with a key, by descending time.
+    /// All lines with a key, by their parts of what limits their kernels, the largest first.
     pub fn hottest_lines(&self) -> Vec<(LineKey, &Line)> {
         let mut lines: Vec<_> =
             self.all_lines.iter().filter_map(|(key, line)| Some(((*key)?, line))).collect();
-        lines.sort_by(|(_, a), (_, b)| b.share.total_cmp(&a.share));
+        let by = |line: &Line| (line.limit_share, line.share);
+        lines.sort_by(|(_, a), (_, b)| by(b).partial_cmp(&by(a)).unwrap_or(Ordering::Equal));
         lines
     }
 
@@ -354,57 +353,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// The text of a line, without the blanks around it.
-    pub fn line_text(&self, (source, line): LineKey) -> &'a str {
-        let text = self.report.sources[source].text.as_deref().unwrap_or_default();
-        text.lines().nth(line as usize - 1).unwrap_or_default().trim()
+    pub fn line_text(&self, line: LineKey) -> &'a str {
+        line_text(self.report, line)
     }
-
-    /// Why a line takes its time, the largest reasons first, each in a few words.
-    pub fn reasons(&self, key: Option<LineKey>, line: &Line) -> Vec<String> {
-        let mut parts = vec![(line.cost.issue, "issue".to_owned())];
-        parts.extend(line.waits.iter().map(|(cause, clocks)| (*clocks, self.wait_reason(key, cause))));
-        parts.sort_by_key(|(clocks, _)| Reverse(*clocks));
-        let percent = |clocks| (100.0 * ratio(clocks, line.cost.clocks)).round();
-        let large = parts.into_iter().filter(|(clocks, _)| percent(*clocks) >= 10.0).take(REASONS);
-        let mut reasons: Vec<String> =
-            large.map(|(clocks, reason)| format!("{:.0}% {reason}", percent(clocks))).collect();
-        let limits = line.limits.iter().filter(|(_, part)| **part >= 0.1);
-        reasons.extend(limits.map(|(limit, part)| format!("{:.0}% of the limiting {limit}", 100.0 * part)));
-        if line.cost.enabled() < 0.75 && line.cost.executed > 0 {
-            let executed = line.cost.executed;
-            let (lanes, slots) = (ratio(line.cost.lanes, executed), ratio(line.cost.slots, executed));
-            reasons.push(format!("divergence: {lanes:.1} of {slots:.1} lanes enabled"));
-        }
-        reasons.extend(line.messages.iter().filter_map(|(class, cost)| message_fault(class, cost)));
-        reasons
-    }
-
-    /// What a line waits for.
-    fn wait_reason(&self, key: Option<LineKey>, cause: &Cause) -> String {
-        let at = match cause.line {
-            None => String::new(),
-            Some(line) if Some(line) == key => " of this line".to_owned(),
-            Some(line) if key.is_some_and(|(source, _)| source == line.0) => format!(" of line {}", line.1),
-            Some(line) => format!(" of {}", self.line_name(line)),
-        };
-        let Some(class) = &cause.class else { return format!("wait for the result{at}") };
-        let producer = self.all_lines.get(&cause.line).and_then(|line| line.messages.get(class));
-        let fault = producer.filter(|_| cause.line != key).and_then(|cost| message_fault(class, cost));
-        format!("wait for {class}{at}{}", fault.map(|fault| format!(" ({fault})")).unwrap_or_default())
-    }
-}
-
-/// What is slow about the messages of a line, if anything is.
-fn message_fault(class: &str, cost: &Cost) -> Option<String> {
-    let lines = ratio(cost.lines, cost.sends);
-    if ratio(cost.conflicts, cost.port) >= 0.25 {
-        let kind = if class.contains("atomic") { "operations on the same element" } else { "bank conflicts" };
-        let clocks = ratio(cost.port, cost.sends);
-        return Some(format!("{kind}: {clocks:.1} clocks per message"));
-    }
-    // Four lines are those of 16 lanes with 16 bytes each.
-    if lines > 4.0 && lines > ratio(cost.lanes, cost.sends) / 2.0 {
-        return Some(format!("uncoalesced: {lines:.1} cache lines per message"));
-    }
-    None
 }

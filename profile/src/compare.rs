@@ -7,7 +7,8 @@ use gencl_simulator::statistics::Report;
 use gencl_simulator::statistics::report::Kernel;
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
-use crate::analysis::{Analysis, LineKey, kernel_name};
+use crate::analysis::{Analysis, kernel_name};
+use crate::lines::LineKey;
 
 /// Number of lines that are printed.
 const SHOWN: usize = 20;
@@ -93,7 +94,7 @@ fn lines((old, before): (&Analysis<'_>, usize), (new, after): (&Analysis<'_>, us
     let mut gone = Vec::new();
     for (key, line) in &old.lines[before] {
         let Some(key) = key else { continue };
-        let clocks = whole * old.part_of_limit(before, &line.cost);
+        let clocks = whole * old.uses[before].part_of_limit(&line.uses);
         match moved.line(*key) {
             Some(now) => *earlier.entry(now).or_default() += clocks,
             None => gone.push((*key, clocks)),
@@ -107,7 +108,7 @@ fn lines((old, before): (&Analysis<'_>, usize), (new, after): (&Analysis<'_>, us
         before: earlier.get(&key).copied().unwrap_or(0.0),
         after: new.lines[after]
             .get(&Some(key))
-            .map_or(0.0, |line| now_whole * new.part_of_limit(after, &line.cost)),
+            .map_or(0.0, |line| now_whole * new.uses[after].part_of_limit(&line.uses)),
         whole,
     });
     let gone = gone.into_iter().map(|(key, clocks)| Change {

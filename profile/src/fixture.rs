@@ -46,7 +46,14 @@ fn message(class: &str, instruction: Instruction) -> Instruction {
 pub fn report() -> Report {
     let frame = |function: &str, line| Frame { function: function.to_owned(), source: 0, line, column: 5 };
     let frames = vec![frame("sum", 5), frame("load", 2), frame("sum", 6), frame("sum", 7)];
-    let load = InstructionCounter { wait: 80, lines: 160, misses: 160, port: 160, ..counter(10, 160, 20) };
+    let load = InstructionCounter {
+        wait: 80,
+        lines: 160,
+        misses: 160,
+        bytes: 640,
+        port: 160,
+        ..counter(10, 160, 20)
+    };
     let local = InstructionCounter { port: 160, conflicts: 150, ..counter(10, 160, 20) };
     let waiting = InstructionCounter { wait: 4000, ..counter(10, 80, 40) };
     let mut load = message("memory", instruction(0x10, "send(16) memory", &[1, 2], load));
@@ -90,8 +97,12 @@ pub fn report() -> Report {
         instructions: vec![instruction(0, "mov(8)", &[], counter(50, 400, 100))],
         ..Kernel::default()
     };
-    let launch =
-        |kernel, limit: &str, cycles| Launch { kernel, limit: limit.to_owned(), cycles, ..Launch::default() };
+    let launch = |kernel, limit: &str, cycles| {
+        // The other resources are busy for a quarter of the time.
+        let of = |name: &str| (name.to_owned(), if name == limit { cycles } else { cycles / 4 });
+        let bounds = ["pipes", "data port", "memory", "latency"].map(of).into();
+        Launch { kernel, limit: limit.to_owned(), cycles, bounds, ..Launch::default() }
+    };
     Report {
         version: VERSION,
         device: "skl".to_owned(),

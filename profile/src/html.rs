@@ -2,35 +2,119 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 use serde::Serialize;
 
 use gencl_eu::device::Device;
 use gencl_simulator::statistics::Report;
 use gencl_simulator::statistics::report::{Kernel, LineInformation, Source};
 
-use crate::analysis::{Analysis, Cost, Line, LineKey, Stalls, kernel_name, shown_frame};
+use crate::advice::{self, Advice};
+use crate::analysis::{Analysis, Cost, Line, STALLS, Stalls, kernel_name};
+use crate::compare::{Change, Comparison};
 use crate::flame::{self, Node};
+use crate::lines::{LineKey, shown_frame};
 use crate::trace::{Record, Trace};
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
-const SCRIPT: &str = include_str!("page/page.js");
+/// What Preact's licence wants to be with its copies.
+const LICENCE: &str = include_str!("page/preact/LICENSE");
+/// Preact 10.29.8, and the page's own parts.
+const SCRIPTS: [&str; 6] = [
+    include_str!("page/preact/preact.js"),
+    include_str!("page/preact/hooks.js"),
+    include_str!("page/base.js"),
+    include_str!("page/source.js"),
+    include_str!("page/graphs.js"),
+    include_str!("page/main.js"),
+];
 
 /// What the script shows.
 #[derive(Serialize)]
 struct Data<'a> {
     program: &'a str,
     device: &'a str,
+    /// The names of [`Numbers`].
+    costs: Vec<&'static str>,
+    /// What waiting for a class of messages is called.
+    stalls: BTreeMap<&'static str, &'static str>,
     kernels: Vec<KernelData<'a>>,
     sources: &'a [Source],
     /// The lines of each kernel.
-    lines: Vec<Vec<LineData<'a>>>,
+    lines: Vec<Vec<LineData>>,
     /// Those of all kernels.
-    all: Vec<LineData<'a>>,
+    all: Vec<LineData>,
+    advice: Vec<Advice>,
     flame: Node,
     timeline: Vec<Track>,
     roofs: Roofs,
+    comparison: Option<ComparisonData<'a>>,
+}
+
+/// The differences from an earlier profile.
+#[derive(Serialize)]
+struct ComparisonData<'a> {
+    kernels: Vec<ChangeData<'a>>,
+    lines: Vec<ChangeData<'a>>,
+}
+
+#[derive(Serialize)]
+struct ChangeData<'a> {
+    name: &'a str,
+    text: &'a str,
+    before: f64,
+    after: f64,
+    slowdown: f64,
+}
+
+impl<'a> ComparisonData<'a> {
+    fn of(comparison: &'a Comparison) -> ComparisonData<'a> {
+        let data = |change: &'a Change| ChangeData {
+            name: &change.name,
+            text: &change.text,
+            before: change.before,
+            after: change.after,
+            slowdown: change.slowdown(),
+        };
+        let all = |changes: &'a [Change]| changes.iter().map(data).collect();
+        ComparisonData { kernels: all(&comparison.kernels), lines: all(&comparison.lines) }
+    }
+}
+
+/// The counts of a [`Cost`] that the page shows, without zeros at the end.
+type Numbers = Vec<u64>;
+
+/// The counts by name.
+const COSTS: [(&str, fn(&Cost) -> u64); 12] = [
+    ("clocks", |cost| cost.clocks),
+    ("issue", |cost| cost.issue),
+    ("wait", |cost| cost.wait),
+    ("executed", |cost| cost.executed),
+    ("lanes", |cost| cost.lanes),
+    ("slots", |cost| cost.slots),
+    ("sends", |cost| cost.sends),
+    ("line_sends", |cost| cost.line_sends),
+    ("lines", |cost| cost.lines),
+    ("port", |cost| cost.port),
+    ("flops", |cost| cost.flops),
+    ("intops", |cost| cost.intops),
+];
+
+fn numbers(cost: &Cost) -> Numbers {
+    let mut numbers: Numbers = COSTS.iter().map(|(_, count)| count(cost)).collect();
+    numbers.truncate(numbers.iter().rposition(|number| *number > 0).map_or(0, |last| last + 1));
+    numbers
+}
+
+/// A part of 1 with the digits that can be seen.
+fn digits(part: f64) -> f64 {
+    (part * 1e6).round() / 1e6
 }
 
 #[derive(Serialize)]
@@ -41,7 +125,7 @@ struct KernelData<'a> {
     cycles: u64,
     limit: &'a str,
     simd_width: u32,
-    cost: Cost,
+    cost: Numbers,
     stalls: Stalls,
     distinct_lines: u64,
     occupancy: f64,
@@ -56,11 +140,12 @@ struct KernelData<'a> {
 }
 
 #[derive(Serialize)]
-struct LineData<'a> {
+struct LineData {
     line: Option<LineKey>,
     share: f64,
     inclusive: f64,
-    cost: &'a Cost,
+    limit: f64,
+    cost: Numbers,
     stalls: Stalls,
     reasons: Vec<String>,
 }
@@ -69,9 +154,9 @@ struct LineData<'a> {
 struct InstructionData<'a> {
     offset: u32,
     text: &'a str,
-    share: f64,
-    cost: Cost,
-    stalls: Stalls,
+    class: Option<&'a str>,
+    limit: f64,
+    cost: Numbers,
     line: Option<LineKey>,
     /// Offset of the instruction that is waited for, and clocks.
     waits: Vec<(u32, u64)>,
@@ -102,26 +187,28 @@ impl Roofs {
     }
 }
 
-fn line<'a>(analysis: &Analysis<'_>, key: Option<LineKey>, line: &'a Line) -> LineData<'a> {
-    let reasons = analysis.reasons(key, line);
+fn line(analysis: &Analysis<'_>, key: Option<LineKey>, line: &Line) -> LineData {
     LineData {
         line: key,
-        share: line.share,
-        inclusive: line.inclusive,
-        cost: &line.cost,
+        share: digits(line.share),
+        inclusive: digits(line.inclusive),
+        limit: digits(line.limit_share),
+        cost: numbers(&line.cost),
         stalls: line.stalls.clone(),
-        reasons,
+        reasons: analysis.reasons(key, line),
     }
 }
 
 fn kernel<'a>(analysis: &Analysis<'a>, number: usize) -> KernelData<'a> {
     let kernel = &analysis.report.kernels[number];
-    let instructions = kernel.instructions.iter().map(|instruction| InstructionData {
+    let uses = &analysis.uses[number];
+    let numbered = kernel.instructions.iter().zip(&uses.instructions);
+    let instructions = numbered.map(|(instruction, of_instruction)| InstructionData {
         offset: instruction.offset,
         text: instruction.text.trim(),
-        share: analysis.share_of(number, instruction),
-        cost: Cost::of(instruction),
-        stalls: Stalls::of(kernel, instruction),
+        class: instruction.class.as_deref(),
+        limit: digits(analysis.shares[number] * uses.part_of_limit(of_instruction)),
+        cost: numbers(&Cost::of(instruction)),
         line: shown_frame(analysis.report, instruction).map(|frame| (frame.source, frame.line)),
         waits: instruction.waits.iter().map(|wait| (wait.offset, wait.clocks)).collect(),
     });
@@ -134,7 +221,7 @@ fn kernel<'a>(analysis: &Analysis<'a>, number: usize) -> KernelData<'a> {
         cycles: kernel.cycles,
         limit: analysis.limits[number],
         simd_width: kernel.simd_width,
-        cost: analysis.kernels[number],
+        cost: numbers(&analysis.kernels[number]),
         stalls,
         distinct_lines: kernel.distinct_lines,
         occupancy: kernel.occupancy,
@@ -174,9 +261,9 @@ struct Track {
     slices: Vec<TimeSlice>,
 }
 
-/// Begin and end in nanoseconds after the first, the name, and what is to be told.
+/// Begin and end in nanoseconds after the first, the name, what is to be told, and the kind: `SLICES` in `graphs.js`.
 #[derive(Serialize)]
-struct TimeSlice(u64, u64, String, String);
+struct TimeSlice(u64, u64, String, String, &'static str);
 
 /// Slices of a track, at most: the longest.
 const MAX_SLICES: usize = 5000;
@@ -188,22 +275,28 @@ fn timeline(report: &Report, traces: &[Trace]) -> Vec<Track> {
     let mut tracks: BTreeMap<(u32, String), Vec<TimeSlice>> = BTreeMap::new();
     for trace in traces {
         for record in &trace.records {
-            let (track, end, name, told) = match record {
+            let (track, end, name, told, kind) = match record {
                 Record::Call { name, thread, end, code, .. } => {
                     let told = if *code == 0 { String::new() } else { format!("error {code}") };
-                    (format!("thread {thread}"), end, name.clone(), told)
+                    let kind = match name.as_str() {
+                        _ if *code != 0 => "error",
+                        "clFinish" | "clWaitForEvents" => "wait",
+                        _ => "call",
+                    };
+                    (format!("thread {thread}"), end, name.clone(), told, kind)
                 }
                 Record::Build { request, end, .. } => {
-                    ("compile server".to_owned(), end, request.clone(), String::new())
+                    ("compile server".to_owned(), end, request.clone(), String::new(), "build")
                 }
                 Record::Command(command) => {
                     let launches = command.launches.iter().map(|index| &report.launches[*index]);
                     let clocks: u64 = launches.map(|launch| launch.cycles).sum();
                     let told = if clocks == 0 { String::new() } else { format!("{clocks} clocks") };
-                    (format!("queue {}", command.queue), &command.end, command.name(), told)
+                    let kind = if command.launch.is_some() { "kernel" } else { "transfer" };
+                    (format!("queue {}", command.queue), &command.end, command.name(), told, kind)
                 }
             };
-            let slice = TimeSlice(record.begin() - origin, end.saturating_sub(origin), name, told);
+            let slice = TimeSlice(record.begin() - origin, end.saturating_sub(origin), name, told, kind);
             tracks.entry((trace.process, track)).or_default().push(slice);
         }
     }
@@ -216,15 +309,22 @@ fn timeline(report: &Report, traces: &[Trace]) -> Vec<Track> {
     tracks.into_iter().map(track).collect()
 }
 
-/// The page. The traces of processes are shown as a timeline.
+/// The page. The traces of processes are shown as a timeline, and the comparison with an earlier profile in a view of its
+/// own.
 ///
 /// # Errors
 /// Those of the JSON writer.
-pub fn write(analysis: &Analysis<'_>, traces: &[Trace]) -> serde_json::Result<String> {
+pub fn write(
+    analysis: &Analysis<'_>,
+    traces: &[Trace],
+    comparison: Option<&Comparison>,
+) -> io::Result<String> {
     let report = analysis.report;
     let data = Data {
         program: &report.program,
         device: &report.device,
+        costs: COSTS.map(|(name, _)| name).to_vec(),
+        stalls: STALLS.into(),
         kernels: (0..report.kernels.len()).map(|number| kernel(analysis, number)).collect(),
         sources: &report.sources,
         lines: analysis
@@ -233,13 +333,21 @@ pub fn write(analysis: &Analysis<'_>, traces: &[Trace]) -> serde_json::Result<St
             .map(|lines| lines.iter().map(|(key, row)| line(analysis, *key, row)).collect())
             .collect(),
         all: analysis.all_lines.iter().map(|(key, row)| line(analysis, *key, row)).collect(),
+        advice: advice::of(analysis),
         flame: flame::tree(analysis),
         timeline: timeline(report, traces),
         roofs: Roofs::of(Device::named(&report.device)),
+        comparison: comparison.map(ComparisonData::of),
     };
-    // In JSON, `<` is only in strings, where it could end the element.
-    let json = serde_json::to_string(&data)?.replace('<', "\\u003c");
-    Ok(fill(PAGE, &[("style", STYLE), ("script", SCRIPT), ("data", &json)]))
+    let script = format!("/* Preact:\n{LICENCE}*/\n{}", SCRIPTS.join("\n"));
+    Ok(fill(PAGE, &[("style", STYLE), ("script", &script), ("data", &packed(&data)?)]))
+}
+
+/// The data as compressed JSON in base64, which `DecompressionStream` reads: a sixth of the text, or less.
+fn packed(data: &Data<'_>) -> io::Result<String> {
+    let mut packer = ZlibEncoder::new(Vec::new(), Compression::best());
+    packer.write_all(&serde_json::to_vec(data)?)?;
+    Ok(BASE64_STANDARD.encode(packer.finish()?))
 }
 
 /// A template with its placeholders `{{NAME}}` replaced, each once.

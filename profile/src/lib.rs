@@ -4,17 +4,24 @@
 //! source locations into the programs' ELF files. [`collect`] joins both to one report, [`analysis`] sums it up, and all
 //! other modules write it in one format each. `docs/profiling.md` is the user's page.
 
+pub mod advice;
 pub mod analysis;
+mod barriers;
 pub mod callgrind;
+mod code;
 pub mod collect;
 pub mod compare;
 pub mod devices;
 mod dwarf;
+mod faults;
 pub mod flame;
 pub mod html;
+mod limit;
+pub mod lines;
 pub mod output;
 mod perfetto;
 pub mod pprof;
+mod reasons;
 pub mod run;
 pub mod table;
 pub mod timings;

@@ -28,11 +28,11 @@ fn show(
     // It may be one of the files that are written.
     let old = arguments.compare.as_deref().map(Report::read).transpose()?;
     let analysis = Analysis::of(report);
-    output::write(&analysis, traces, &arguments.output)?;
+    let comparison = old.map(|old| compare(&Analysis::of(&old), &analysis));
+    output::write(&analysis, traces, comparison.as_ref(), &arguments.output)?;
     // If it is closed, nobody reads it.
     let _ = write!(to, "{}\n{}\n", table::summary(&analysis), written(&arguments.output));
-    let Some(old) = old else { return Ok(0) };
-    let comparison = compare(&Analysis::of(&old), &analysis);
+    let Some(comparison) = comparison else { return Ok(0) };
     let _ = write!(to, "\n{}", comparison.text());
     let slower = arguments.check.map_or_else(Vec::new, |limit| comparison.slower(limit));
     for change in &slower {
@@ -76,7 +76,7 @@ fn run(arguments: Arguments) -> Result<u8, String> {
         let folder = arguments.output.output.join(name);
         let written = collected.and_then(|Collected { report, traces, .. }| {
             let report = report?;
-            output::write(&Analysis::of(&report), &traces, &folder)?;
+            output::write(&Analysis::of(&report), &traces, None, &folder)?;
             reports.push(report);
             Ok(0)
         });

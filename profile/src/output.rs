@@ -6,6 +6,7 @@ use std::path::Path;
 use gencl_simulator::statistics::Report;
 
 use crate::analysis::Analysis;
+use crate::compare::Comparison;
 use crate::trace::Trace;
 use crate::{callgrind, flame, html, perfetto, pprof};
 
@@ -13,15 +14,21 @@ use crate::{callgrind, flame, html, perfetto, pprof};
 pub const TRACE: &str = "trace.perfetto-trace";
 
 /// Writes all files of a profile to a folder, and the sources beside them, where tools look for them. Without traces of
-/// processes there is no Perfetto trace.
+/// processes there is no Perfetto trace. The page has the comparison with an earlier profile, if there is one.
 ///
 /// # Errors
 /// Files that cannot be written.
-pub fn write(analysis: &Analysis<'_>, traces: &[Trace], folder: &Path) -> Result<(), String> {
+pub fn write(
+    analysis: &Analysis<'_>,
+    traces: &[Trace],
+    comparison: Option<&Comparison>,
+    folder: &Path,
+) -> Result<(), String> {
     let file = |name: &str, bytes: &[u8]| write_file(folder, name, bytes);
     let json = serde_json::to_vec(analysis.report).map_err(|error| error.to_string())?;
     file("profile.json", &json)?;
-    file("profile.html", html::write(analysis, traces).map_err(|error| error.to_string())?.as_bytes())?;
+    let page = html::write(analysis, traces, comparison).map_err(|error| error.to_string())?;
+    file("profile.html", page.as_bytes())?;
     file("callgrind.out", callgrind::write(analysis).as_bytes())?;
     file("folded.txt", flame::folded(analysis).as_bytes())?;
     file("profile.pb.gz", &pprof::write(analysis).map_err(|error| error.to_string())?)?;

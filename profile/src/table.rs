@@ -4,10 +4,14 @@ use std::fmt::Write;
 
 use gencl_simulator::statistics::report::{Kernel, LineInformation};
 
-use crate::analysis::{Analysis, Line, LineKey, kernel_name, ratio};
+use crate::advice;
+use crate::analysis::{Analysis, Line, kernel_name, ratio};
+use crate::lines::LineKey;
 
 /// Number of lines that are printed.
 const HOTTEST: usize = 10;
+/// Number of things to do that are printed.
+const ADVICE: usize = 8;
 /// The smallest share that is printed.
 const LEAST: f64 = 0.0005;
 /// Characters of a line's text that are printed.
@@ -64,6 +68,7 @@ pub fn summary(analysis: &Analysis<'_>) -> String {
     for reason in without_lines(&report.kernels) {
         let _ = writeln!(text, "{reason}");
     }
+    text.push_str(&to_do(analysis));
     let hottest = analysis.hottest_lines();
     if !hottest.is_empty() {
         text.push('\n');
@@ -121,15 +126,32 @@ fn without_lines(kernels: &[Kernel]) -> Vec<String> {
     kernels.iter().filter_map(with).collect()
 }
 
+/// What to do, that first which saves most.
+fn to_do(analysis: &Analysis<'_>) -> String {
+    let advice = advice::of(analysis);
+    let mut text = String::new();
+    if !advice.is_empty() {
+        text.push_str("\nwhat to do, by the time that it saves at most\n");
+    }
+    for (number, advice) in advice.iter().take(ADVICE).enumerate() {
+        let _ = writeln!(text, "{:>4}. {}", number + 1, advice.text(analysis));
+        let _ = writeln!(text, "        {}", advice.reason);
+    }
+    text
+}
+
 fn lines(analysis: &Analysis<'_>, hottest: &[(LineKey, &Line)]) -> String {
-    let mut text = String::from("hottest lines\n");
-    for (key, line) in hottest.iter().take(HOTTEST).filter(|(_, line)| line.share >= LEAST) {
+    let mut text =
+        String::from("hottest lines: their parts of what limits the kernels, and of the threads' time\n");
+    let is_shown = |line: &Line| line.limit_share.max(line.share) >= LEAST;
+    for (key, line) in hottest.iter().take(HOTTEST).filter(|(_, line)| is_shown(line)) {
         let name = analysis.line_name(*key);
         let code: String = analysis.line_text(*key).chars().take(TEXT_WIDTH).collect();
-        let _ = writeln!(text, "{:>6}  {name}  {code}", percent(line.share));
+        let [limit, time] = [line.limit_share, line.share].map(percent);
+        let _ = writeln!(text, "{limit:>6} {time:>6}  {name}  {code}");
         let reasons = analysis.reasons(Some(*key), line).join("; ");
         if !reasons.is_empty() {
-            let _ = writeln!(text, "        {reasons}");
+            let _ = writeln!(text, "               {reasons}");
         }
     }
     text
