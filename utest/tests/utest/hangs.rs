@@ -101,6 +101,9 @@ fn interrupted() -> Outcome {
         "kernel void waits(global volatile int *p) { while (p[get_global_id(0)] != 12345) p[512] = 0; }";
     const WAITS: &str = "waits for its kernel";
     if is_child() {
+        // A shell's background jobs ignore it.
+        // SAFETY: no handler.
+        unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
         let gpu = Gpu::get()?;
         let (queue, buffer) = (gpu.queue()?, gpu.buffer(&[0u32; 1024])?);
         let program = gpu.build_source(SOURCE, "")?;
