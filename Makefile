@@ -59,12 +59,13 @@ demo:
 	@echo '== 1 of 3: what gencl is built from, by apt where something is missing'
 	@scripts/install-dependencies
 	@echo '== 2 of 3: the driver and its compiler: some 5 minutes on two cores, the first time'
-	@$(CARGO) build --release -p gencl -p gencl-compiler || \
+	@$(CARGO) build --release -p gencl -p gencl-compiler -p gencl-cli -p gencl-profile || \
 	    { echo 'The build failed, as the lines above say. After a failed download, run make demo again: it goes on from here.'; exit 1; }
 	@echo '== 3 of 3: examples/mandelbrot.c, an OpenCL program that knows nothing of gencl, on the simulated GPU'
 	@$(MAKE) --no-print-directory mandelbrot
 	@$(DRIVER) "$$RELEASE/mandelbrot"
-	@echo 'The picture is mandelbrot.png. Other programs run so:  export OCL_ICD_VENDORS="'"$$RELEASE"'/vendors"; clinfo'
+	@echo 'The picture is mandelbrot.png. Other programs run so:  export OCL_ICD_VENDORS="'"$$RELEASE"'/vendors" PATH="'"$$RELEASE"':$$PATH"; clinfo'
+	@echo 'Then:  gencl diagnose  says what works, and  gencl-profile -- ./program  which lines of its kernels take the time.'
 
 check: lint mandelbrot
 	CARGO='$(CARGO)' scripts/test --check '$(T)'

@@ -71,7 +71,10 @@ pub fn find(name: &OsStr) -> Result<(PathBuf, &'static [&'static str]), String> 
     found.map(|path| (path, first)).ok_or_else(|| {
         let program = program.to_string_lossy();
         let hint = match known {
-            Some(_) => "; it is a part of gencl that is not installed".to_owned(),
+            Some(_) => {
+                "; it is a part of gencl that is not installed, or in the build tree not built: make build"
+                    .to_owned()
+            }
             None => suggest::did_you_mean(&name.to_string_lossy(), names()),
         };
         let list: Vec<_> = folders.iter().map(|folder| folder.display().to_string()).collect();

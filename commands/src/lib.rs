@@ -4,6 +4,7 @@
 //! manual pages and completions of them, and one of the tools' crates cannot be linked to it: the render node replaces
 //! functions of the C library.
 
+pub mod child;
 pub mod genclc;
 pub mod objdump;
 pub mod profile;

@@ -54,6 +54,13 @@ pub struct RunArguments {
     /// instructions issue only, and nothing is told of waiting and of memory.
     #[arg(long, conflicts_with = "driver")]
     pub fast: bool,
+    /// Count these launches only, by their numbers from 1, in the order in which the program enqueues them: 3-5, or 3,7. Others
+    /// run as without a profile.
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = parse_range, conflicts_with = "driver")]
+    pub launch: Vec<String>,
+    /// Count launches of these kernels only.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "driver")]
+    pub kernel: Vec<String>,
     /// Another driver than gencl, which is run on the simulated GPU: its .icd file. There are machine code and
     /// kernels, but no lines.
     #[arg(long, value_name = "FILE")]
@@ -75,6 +82,15 @@ pub struct OutputArguments {
     /// Exit with status 1 if a kernel, or a line of it, makes the kernel slower by more than this.
     #[arg(long, value_name = "PERCENT", requires = "compare", value_parser = parse_percent)]
     pub check: Option<f64>,
+}
+
+/// `3` or `3-5`, as the latter.
+fn parse_range(text: &str) -> Result<String, String> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    match [first, last].map(str::parse::<u32>) {
+        [Ok(first), Ok(last)] if (1..=last).contains(&first) => Ok(format!("{first}-{last}")),
+        _ => Err("it must be the number of a launch from 1, or a range of them, as 3-5".to_owned()),
+    }
 }
 
 /// `5%` or `5` as 0.05.

@@ -74,7 +74,7 @@ pub const PAYLOAD_READ: u32 = 10;
 const IDLE: u32 = 1;
 
 /// Classes of messages with the same latency.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub enum MessageClass {
     /// Shared local memory.
     Slm,

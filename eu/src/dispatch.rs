@@ -66,6 +66,50 @@ pub struct Used {
     pub samplers: Option<u32>,
 }
 
+/// How a driver marks the launches of a batch, for profiles: by the numbers of MI_NOOPs with Identification Number Register Write
+/// Enable (Volume 2a, MI_NOOP), which have 22 bits and no effect on execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct LaunchMark {
+    /// Number of the kernel in the process, from 1; 0 without a mark.
+    pub kernel: u32,
+    /// Number of the launch in the process, from 1; 0 without a mark.
+    pub launch: u32,
+    /// It is left out of statistics.
+    pub hidden: bool,
+}
+
+impl LaunchMark {
+    /// The bit of a number that is a kernel's. The other numbers are those of launches.
+    const KERNEL: u32 = 1 << 21;
+    /// Stands for the kernel of hidden launches.
+    const HIDDEN: u32 = Self::KERNEL - 1;
+
+    /// The mark of a launch; numbers that are too large are taken for unknown.
+    pub fn new(kernel: u32, launch: u32) -> LaunchMark {
+        let known = |number| if number < Self::HIDDEN { number } else { 0 };
+        LaunchMark { kernel: known(kernel), launch: known(launch), hidden: false }
+    }
+
+    /// That of a launch that is left out of statistics.
+    pub fn hidden() -> LaunchMark {
+        LaunchMark { hidden: true, ..LaunchMark::default() }
+    }
+
+    /// The numbers of the MI_NOOPs before the launch.
+    pub fn numbers(self) -> [u32; 2] {
+        [Self::KERNEL | if self.hidden { Self::HIDDEN } else { self.kernel }, self.launch]
+    }
+
+    /// Sets what the number of an MI_NOOP says.
+    pub fn set(&mut self, number: u32) {
+        match number ^ Self::KERNEL {
+            Self::HIDDEN => *self = LaunchMark::hidden(),
+            kernel if kernel < Self::KERNEL => (self.kernel, self.hidden) = (kernel, false),
+            _ => self.launch = number,
+        }
+    }
+}
+
 /// A kernel launch: the parameters of GPGPU_WALKER and of the state that it uses.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Launch {
@@ -113,6 +157,8 @@ pub struct Launch {
     pub rounding: Rounding,
     /// Single program flow: all channels execute together (`cr0.0` bit 2).
     pub single_program_flow: bool,
+    /// How the driver has marked it.
+    pub mark: LaunchMark,
 }
 
 impl Launch {
@@ -318,5 +364,22 @@ impl HardwareThread {
             eu: within % device.eus,
             thread: within / device.eus,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LaunchMark;
+
+    #[test]
+    fn marks_are_read_as_they_were_written() {
+        let marks = [(1, 1), (400, 77_000), (0, 9), (1 << 21, 1 << 22)].map(|(k, l)| LaunchMark::new(k, l));
+        assert_eq!(marks[3], LaunchMark::default(), "too large");
+        let mut read = LaunchMark::default();
+        for mark in marks.into_iter().chain([LaunchMark::hidden(), marks[1]]) {
+            mark.numbers().into_iter().for_each(|number| read.set(number));
+            assert_eq!(read, mark);
+        }
+        assert!(LaunchMark::hidden().numbers().into_iter().all(|number| number < 1 << 22));
     }
 }

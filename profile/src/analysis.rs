@@ -234,7 +234,8 @@ pub struct Analysis<'a> {
 
 /// The name of a kernel for display.
 pub fn kernel_name(kernel: &Kernel) -> &str {
-    if kernel.name.is_empty() { &kernel.hash } else { &kernel.name }
+    let names = [&kernel.label, &kernel.name, &kernel.hash];
+    names.into_iter().find(|name| !name.is_empty()).map_or("", String::as_str)
 }
 
 fn key(frame: &Frame) -> LineKey {

@@ -7,11 +7,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use gencl_program::{GEN_IR, Program, elf};
-use gencl_simulator::statistics::Report;
 use gencl_simulator::statistics::report::{Frame, Kernel, LineInformation, Source, VERSION};
+use gencl_simulator::statistics::{Report, live};
 use sha2::{Digest, Sha256};
 
 use crate::dwarf::{LineTable, Location};
+use crate::names;
+use crate::source::without_comments;
 use crate::trace::{self, Trace};
 
 /// The counts of a process.
@@ -38,44 +40,85 @@ pub struct Collected {
     pub traces: Vec<Trace>,
     /// The kernels of all programs.
     pub kernels: Vec<gencl_program::Kernel>,
+    /// There were simulated devices: without counts, there are no times of a GPU either.
+    pub simulated: bool,
+}
+
+/// The counts of a process.
+struct Counts {
+    process: u32,
+    report: Report,
+}
+
+/// The counts that processes have written to a folder: [`COUNTS`], with the process id behind it if it is not the first; or what a
+/// process that did not exit by itself has left, which adds a sentence to `notes`.
+fn counts(folder: &Path, notes: &mut Vec<String>) -> Result<(Vec<Counts>, bool), String> {
+    let mut found = Vec::new();
+    for file in numbered(folder, |name| match name.strip_prefix(COUNTS)? {
+        "" => Some(0),
+        pid => pid.strip_prefix('.')?.parse().ok(),
+    }) {
+        let report = Report::read(&file)?;
+        found.push(Counts { process: report.launches.first().map_or(0, |launch| launch.process), report });
+    }
+    let left = live::left_behind(&folder.join(COUNTS));
+    let simulated = !found.is_empty() || !left.is_empty();
+    for (left, process) in left {
+        let read = live::read(&left).map_err(|error| format!("{}: {error}", left.display()))?;
+        notes.push(format!(
+            "process {process} did not exit by itself: the counts are those of the launches that had ended"
+        ));
+        found.extend(read.map(|report| Counts { process, report }));
+    }
+    Ok((found, simulated))
 }
 
 /// Joins what a program's processes have written to a folder: each a folder with its process id as name, and the render
-/// node a file [`COUNTS`] with or without the process id after it.
+/// node files with counts.
 ///
 /// # Errors
 /// Files that cannot be read.
 pub fn collect(folder: &Path) -> Result<Collected, String> {
     let (mut joined, mut traces, mut kernels) = (Joined::default(), Vec::new(), Vec::new());
-    let mut through_node = Vec::new();
-    for counts in numbered(folder, |name| match name.strip_prefix(COUNTS)? {
-        "" => Some(0),
-        pid => pid.strip_prefix('.')?.parse().ok(),
-    }) {
-        through_node.push(Report::read(&counts)?);
-    }
+    let (mut through_node, mut simulated) = counts(folder, &mut joined.report.notes)?;
     for process in numbered(folder, |name| name.parse().ok()) {
-        let counts = process.join(COUNTS);
-        let id = process.file_name().and_then(|name| name.to_str()?.parse().ok());
-        traces.extend(id.map(|id| Trace::read(&process, id)).transpose()?.flatten());
+        let id = process.file_name().and_then(|name| name.to_str()?.parse().ok()).unwrap_or(0);
+        traces.extend(Trace::read(&process, id)?);
         // A process without launches writes none, nor does one whose launches the render node counts.
-        let mut report = if counts.exists() { Some(Report::read(&counts)?) } else { None };
+        let (mut own, is_simulated) = counts(&process, &mut joined.report.notes)?;
+        simulated |= is_simulated;
         for file in numbered(&process.join(PROGRAMS), |name| name.strip_suffix(".elf")?.parse().ok()) {
             let error = |why: String| format!("{}: {why}", file.display());
             let bytes = fs::read(&file).map_err(|why| error(why.to_string()))?;
-            for report in through_node.iter_mut().chain(&mut report) {
-                joined.locate(&bytes, report).map_err(error)?;
+            let first = file.file_stem().and_then(|name| name.to_str()?.parse().ok()).unwrap_or(0);
+            for counts in through_node.iter_mut().chain(&mut own).filter(|counts| counts.process == id) {
+                joined.locate(&bytes, first, &mut counts.report).map_err(error)?;
             }
             kernels.extend(elf::read(&bytes).map_err(|why| error(why.to_string()))?.kernels);
         }
-        report.into_iter().for_each(|report| joined.add(report));
+        own.into_iter().for_each(|counts| joined.add(counts.report));
     }
-    through_node.into_iter().for_each(|report| joined.add(report));
-    let report = joined.finish();
-    if let Ok(report) = &report {
-        trace::match_launches(&mut traces, report);
+    through_node.into_iter().for_each(|counts| joined.add(counts.report));
+    let mut report = joined.finish();
+    if let Ok(report) = &mut report {
+        let missing = trace::join(&mut traces, report);
+        report.notes.extend(missing);
+        number_processes(report);
     }
-    Ok(Collected { report, traces, kernels })
+    Ok(Collected { report, traces, kernels, simulated })
+}
+
+/// Numbers the processes of launches from 1, as profiles of the same program are to be the same.
+fn number_processes(report: &mut Report) {
+    let mut known = Vec::new();
+    for launch in &mut report.launches {
+        let index = known.iter().position(|process| *process == launch.process);
+        let index = index.unwrap_or_else(|| {
+            known.push(launch.process);
+            known.len() - 1
+        });
+        launch.process = index as u32 + 1;
+    }
 }
 
 /// The report of all processes.
@@ -86,8 +129,8 @@ struct Joined {
     frames: BTreeMap<Frame, usize>,
     /// Index of each source in the report.
     sources: BTreeMap<Source, usize>,
-    /// The name of each program, by the hash of its source and its first kernel.
-    programs: BTreeMap<String, String>,
+    /// The name of each program, `N-HASH`, by its source without comments, its options and its first kernel.
+    programs: BTreeMap<[String; 3], String>,
 }
 
 /// The first hexadecimal digits of a hash.
@@ -105,20 +148,24 @@ fn gen_ir(program: &Program, kernel: &str) -> String {
 }
 
 impl Joined {
-    /// Adds names and source locations to the kernels of a report that are in a program.
-    fn locate(&mut self, elf: &[u8], report: &mut Report) -> Result<(), String> {
+    /// Adds names and source locations to the kernels of a report that are in a program, whose first kernel has a number in the
+    /// process.
+    fn locate(&mut self, elf: &[u8], first: u32, report: &mut Report) -> Result<(), String> {
         let program = elf::read(elf).map_err(|error| error.to_string())?;
         let lines = LineTable::read(elf)?;
         let text = lines.as_ref().and_then(|lines| lines.text(UNNAMED_SOURCE)).unwrap_or_default();
-        let first = program.kernels.first().map_or("", |kernel| &kernel.name);
-        let program_name = self.program_name(text, first);
-        for compiled in &program.kernels {
+        let program_name = self.program_name(text, &program);
+        for (number, compiled) in (first..).zip(&program.kernels) {
             let code = hash(&compiled.code, 16);
-            // The same code in two programs counts for the first one.
-            let same = |kernel: &&mut Kernel| kernel.hash == code && kernel.name.is_empty();
+            // Launches without numbers are known by their code; the same code in two kernels counts for the first one.
+            let same = |kernel: &&mut Kernel| {
+                kernel.hash == code && kernel.name.is_empty() && [0, number].contains(&kernel.id)
+            };
             for kernel in report.kernels.iter_mut().filter(same) {
                 kernel.name.clone_from(&compiled.name);
                 kernel.program.clone_from(&program_name);
+                kernel.options.clone_from(&program.options);
+                kernel.registers = compiled.statistics.registers;
                 kernel.spill_bytes = compiled.spill_size;
                 kernel.private_bytes = compiled.private_size;
                 kernel.local_bytes = compiled.local_size;
@@ -139,10 +186,13 @@ impl Joined {
     }
 
     /// The name of a program; of those with equal sources in several processes, that of the first.
-    fn program_name(&mut self, text: &str, first_kernel: &str) -> String {
-        let name = format!("{}-{first_kernel}", hash(text.as_bytes(), 8));
+    fn program_name(&mut self, text: &str, program: &Program) -> String {
+        let code = without_comments(text);
+        let hash = hash(code.as_bytes(), 8);
+        let first = program.kernels.first().map_or("", |kernel| &kernel.name);
         let number = self.programs.len() + 1;
-        self.programs.entry(name).or_insert_with_key(|name| format!("{number}-{name}")).clone()
+        let key = [code, program.options.clone(), first.to_owned()];
+        self.programs.entry(key).or_insert_with(|| format!("{number}-{hash}")).clone()
     }
 
     /// The index of a location in the report's table.
@@ -164,10 +214,8 @@ impl Joined {
         }
         let mut numbers = Vec::new();
         for kernel in report.kernels {
-            let same = |known: &Kernel| {
-                (&known.hash, known.simd_width, &known.name)
-                    == (&kernel.hash, kernel.simd_width, &kernel.name)
-            };
+            let key = |of: &Kernel| (of.hash.clone(), of.simd_width, of.name.clone(), of.program.clone());
+            let same = |known: &Kernel| key(known) == key(&kernel);
             let known = self.report.kernels.iter().position(same);
             numbers.push(known.unwrap_or(self.report.kernels.len()));
             match known {
@@ -183,7 +231,9 @@ impl Joined {
 
     fn finish(mut self) -> Result<Report, String> {
         if self.report.launches.is_empty() {
-            return Err("no process that ended by itself launched a kernel on a simulated device".to_owned());
+            let notes = self.report.notes.join("; ");
+            let none = "no launch of a kernel ended on a simulated device";
+            return Err(if notes.is_empty() { none.to_owned() } else { format!("{none}; {notes}") });
         }
         self.report.version = VERSION;
         for kernel in &mut self.report.kernels {
@@ -192,6 +242,7 @@ impl Joined {
                     LineInformation::Missing("of another driver, or of no program that was built".to_owned());
             }
         }
+        names::name(&mut self.report);
         Ok(self.report)
     }
 }

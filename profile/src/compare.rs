@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use gencl_simulator::statistics::Report;
 use gencl_simulator::statistics::report::Kernel;
+use gencl_simulator::statistics::{Bound, Report};
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
 use crate::analysis::{Analysis, kernel_name};
@@ -14,7 +14,8 @@ use crate::lines::LineKey;
 const SHOWN: usize = 20;
 
 /// The clocks of a kernel or line in both profiles, for a launch. A line has those of the kernel by its part of the resource
-/// that limits the kernel, so that the lines' add up to the kernel's.
+/// that limits the kernel now, so that the lines' add up to the kernel's, before and after, and compare like with like where
+/// something else limited the kernel before.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     /// The kernel's name, or `FILE:LINE`.
@@ -25,15 +26,22 @@ pub struct Change {
     pub before: f64,
     /// The same now.
     pub after: f64,
-    /// What `before` is a part of: that of the kernel.
-    whole: f64,
+    /// The clocks of its kernel, before and now.
+    kernel: [f64; 2],
 }
 
 impl Change {
     /// The additional clocks as a part of the kernel's earlier ones: 0.05 when it, or the line, makes the kernel slower by
     /// 5%.
     pub fn slowdown(&self) -> f64 {
-        if self.whole == 0.0 { 0.0 } else { (self.after - self.before) / self.whole }
+        let [whole, _] = self.kernel;
+        if whole == 0.0 { 0.0 } else { (self.after - self.before) / whole }
+    }
+
+    /// Whether its kernel has become slower.
+    fn is_in_slower_kernel(&self) -> bool {
+        let [before, after] = self.kernel;
+        after > before
     }
 }
 
@@ -51,33 +59,40 @@ fn per_launch(kernel: &Kernel) -> f64 {
     kernel.cycles as f64 / kernel.launches.max(1) as f64
 }
 
-/// The kernels by name, and by number where several have the same.
-fn by_name(report: &Report) -> BTreeMap<(&str, usize), usize> {
-    let mut found = BTreeMap::new();
-    for (index, kernel) in report.kernels.iter().enumerate() {
-        let name = kernel_name(kernel);
-        let number = found.range((name, 0)..=(name, usize::MAX)).count();
-        found.insert((name, number), index);
+/// The kernels that both have, by their names in display, else by the name in the source: the first of one with the first of the
+/// other. Sorted by name.
+pub fn pairs(old: &Report, new: &Report) -> Vec<(usize, usize)> {
+    let mut left: Vec<usize> = (0..old.kernels.len()).collect();
+    let mut order: Vec<usize> = (0..new.kernels.len()).collect();
+    order.sort_by_key(|index| kernel_name(&new.kernels[*index]));
+    let mut pairs = Vec::new();
+    let keys: [fn(&Kernel) -> &str; 2] = [kernel_name, |kernel| &kernel.name];
+    for key in keys {
+        order.retain(|after| {
+            let name = key(&new.kernels[*after]);
+            let found = left.iter().position(|before| !name.is_empty() && key(&old.kernels[*before]) == name);
+            pairs.extend(found.map(|at| (left.remove(at), *after)));
+            found.is_none()
+        });
     }
-    found
+    pairs.sort_by_key(|(_, after)| kernel_name(&new.kernels[*after]));
+    pairs
 }
 
 /// Compares `new` with `old`.
 pub fn compare(old: &Analysis<'_>, new: &Analysis<'_>) -> Comparison {
     let mut comparison = Comparison::default();
-    let known = by_name(old.report);
-    for (name, after) in by_name(new.report) {
-        let Some(before) = known.get(&name) else { continue };
-        let (old_kernel, new_kernel) = (&old.report.kernels[*before], &new.report.kernels[after]);
-        let cycles = per_launch(old_kernel);
+    for (before, after) in pairs(old.report, new.report) {
+        let (old_kernel, new_kernel) = (&old.report.kernels[before], &new.report.kernels[after]);
+        let [cycles, now] = [old_kernel, new_kernel].map(per_launch);
         comparison.kernels.push(Change {
-            name: name.0.to_owned(),
+            name: kernel_name(new_kernel).to_owned(),
             text: String::new(),
             before: cycles,
-            after: per_launch(new_kernel),
-            whole: cycles,
+            after: now,
+            kernel: [cycles, now],
         });
-        comparison.lines.extend(lines((old, *before), (new, after)));
+        comparison.lines.extend(lines((old, before), (new, after)));
     }
     comparison.lines.sort_by(|a, b| b.slowdown().total_cmp(&a.slowdown()));
     comparison
@@ -86,15 +101,18 @@ pub fn compare(old: &Analysis<'_>, new: &Analysis<'_>) -> Comparison {
 /// The lines of a kernel that have changed.
 fn lines((old, before): (&Analysis<'_>, usize), (new, after): (&Analysis<'_>, usize)) -> Vec<Change> {
     let (old_kernel, new_kernel) = (&old.report.kernels[before], &new.report.kernels[after]);
-    let whole = per_launch(old_kernel);
-    let now_whole = per_launch(new_kernel);
+    let [whole, now_whole] = [old_kernel, new_kernel].map(per_launch);
+    // That of both, so that a line has no other share only because another resource became the limit.
+    let [then, since] = [&old.uses[before], &new.uses[after]];
+    let is_used = |bound: &Bound| then.total[*bound] > 0.0 && since.total[*bound] > 0.0;
+    let limit = since.limit.filter(is_used).unwrap_or(Bound::Latency);
     let mut earlier: BTreeMap<LineKey, f64> = BTreeMap::new();
     let mut moved = Moves::new((old.report, old_kernel), (new.report, new_kernel));
     // Those that are gone keep their names of the old profile.
     let mut gone = Vec::new();
     for (key, line) in &old.lines[before] {
         let Some(key) = key else { continue };
-        let clocks = whole * old.uses[before].part_of_limit(&line.uses);
+        let clocks = whole * then.part_of(limit, &line.uses);
         match moved.line(*key) {
             Some(now) => *earlier.entry(now).or_default() += clocks,
             None => gone.push((*key, clocks)),
@@ -108,21 +126,21 @@ fn lines((old, before): (&Analysis<'_>, usize), (new, after): (&Analysis<'_>, us
         before: earlier.get(&key).copied().unwrap_or(0.0),
         after: new.lines[after]
             .get(&Some(key))
-            .map_or(0.0, |line| now_whole * new.uses[after].part_of_limit(&line.uses)),
-        whole,
+            .map_or(0.0, |line| now_whole * since.part_of(limit, &line.uses)),
+        kernel: [whole, now_whole],
     });
     let gone = gone.into_iter().map(|(key, clocks)| Change {
         name: old.line_name(key),
         text: old.line_text(key).to_owned(),
         before: clocks,
         after: 0.0,
-        whole,
+        kernel: [whole, now_whole],
     });
     now.chain(gone).filter(|change| change.before != change.after).collect()
 }
 
 /// Where the lines of a kernel's old sources are in the new ones.
-struct Moves<'a> {
+pub struct Moves<'a> {
     old: (&'a Report, &'a Kernel),
     new: (&'a Report, &'a Kernel),
     /// By old source; `None` for those that the new program does not have.
@@ -138,12 +156,13 @@ struct MovedSource {
 }
 
 impl<'a> Moves<'a> {
-    fn new(old: (&'a Report, &'a Kernel), new: (&'a Report, &'a Kernel)) -> Moves<'a> {
+    /// For a kernel of both reports.
+    pub fn new(old: (&'a Report, &'a Kernel), new: (&'a Report, &'a Kernel)) -> Moves<'a> {
         Moves { old, new, sources: BTreeMap::new() }
     }
 
     /// The line in the new source; `None` when it has been removed.
-    fn line(&mut self, (source, line): LineKey) -> Option<LineKey> {
+    pub fn line(&mut self, (source, line): LineKey) -> Option<LineKey> {
         let (old, new) = (self.old, self.new);
         let moved = self.sources.entry(source).or_insert_with(|| moves(old, new, source));
         let MovedSource { source, lines } = moved.as_ref()?;
@@ -197,9 +216,11 @@ fn common_words(a: &str, b: &str) -> usize {
 }
 
 impl Comparison {
-    /// Kernels and lines that make a kernel slower by more than a part of its clocks.
+    /// Kernels and lines that make a kernel slower by more than a part of its clocks. Lines of a kernel that has not become slower
+    /// are none.
     pub fn slower(&self, limit: f64) -> Vec<&Change> {
-        self.kernels.iter().chain(&self.lines).filter(|change| change.slowdown() > limit).collect()
+        let all = self.kernels.iter().chain(&self.lines);
+        all.filter(|change| change.is_in_slower_kernel() && change.slowdown() > limit).collect()
     }
 
     /// The differences as text.

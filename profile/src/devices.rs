@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::analysis::{Analysis, kernel_name};
+use crate::compare::{Moves, pairs};
+use crate::lines::LineKey;
 use crate::table::{Table, percent};
 
 /// Number of lines that are printed.
@@ -45,15 +47,43 @@ fn kernels(devices: &[Analysis<'_>]) -> String {
     table.text()
 }
 
+/// The names of the lines of a device: those of the first device that has the same line in the same kernel. The sources of a program
+/// may differ on each, as programs add random names to them.
+fn names(earlier: &[(&Analysis<'_>, Names)], analysis: &Analysis<'_>) -> Names {
+    let mut names = Names::new();
+    for (other, known) in earlier {
+        for (own, others) in pairs(analysis.report, other.report) {
+            let kernels = [&analysis.report.kernels[own], &other.report.kernels[others]];
+            let mut moves = Moves::new((analysis.report, kernels[0]), (other.report, kernels[1]));
+            for key in analysis.lines[own].keys().flatten() {
+                if let Some(there) = moves.line(*key) {
+                    let name = || known.get(&there).cloned().unwrap_or_else(|| other.line_name(there));
+                    names.entry(*key).or_insert_with(name);
+                }
+            }
+        }
+    }
+    for key in analysis.all_lines.keys().flatten() {
+        names.entry(*key).or_insert_with(|| analysis.line_name(*key));
+    }
+    names
+}
+
+/// The names of lines.
+type Names = BTreeMap<LineKey, String>;
+
 fn lines(devices: &[Analysis<'_>]) -> String {
     let mut rows: Rows<f64> = BTreeMap::new();
     let mut texts = BTreeMap::new();
+    let mut known: Vec<(&Analysis<'_>, Names)> = Vec::new();
     for (device, analysis) in devices.iter().enumerate() {
+        let names = names(&known, analysis);
         for (key, line) in analysis.hottest_lines() {
-            let name = analysis.line_name(key);
+            let name = names[&key].clone();
             texts.entry(name.clone()).or_insert_with(|| analysis.line_text(key).to_owned());
             insert(&mut rows, name, device, devices.len(), line.share);
         }
+        known.push((analysis, names));
     }
     let shares = |row: &[Option<f64>]| row.iter().map(|share| share.unwrap_or(0.0)).collect::<Vec<f64>>();
     let difference = |row: &[Option<f64>]| {
@@ -66,7 +96,8 @@ fn lines(devices: &[Analysis<'_>]) -> String {
     let mut table = Table::new(2, head.chain(["line".to_owned(), "text".to_owned()]).collect());
     for (name, row) in sorted.into_iter().take(SHOWN) {
         let text = texts.remove(&name).unwrap_or_default();
-        table.rows.push(shares(&row).into_iter().map(percent).chain([name, text]).collect());
+        let cells = row.into_iter().map(|share| share.map_or_else(|| "-".to_owned(), percent));
+        table.rows.push(cells.chain([name, text]).collect());
     }
     table.text()
 }

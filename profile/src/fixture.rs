@@ -108,6 +108,7 @@ pub fn report() -> Report {
         device: "skl".to_owned(),
         program: "app".to_owned(),
         fast: false,
+        notes: Vec::new(),
         kernels: vec![sum, other],
         launches: vec![launch(0, "data port", 500), launch(0, "pipes", 400), launch(1, "pipes", 100)],
         sources: vec![Source { name: FILE.to_owned(), text: Some(TEXT.to_owned()) }],

@@ -95,7 +95,11 @@ impl KernelUse {
     /// is latency or the use of the resource is not known.
     pub fn part_of_limit(&self, uses: &Uses) -> f64 {
         let known = self.limit.filter(|bound| self.total[*bound] > 0.0);
-        let bound = known.unwrap_or(Bound::Latency);
+        self.part_of(known.unwrap_or(Bound::Latency), uses)
+    }
+
+    /// The part that some use has in that of a resource, which may not be what limits the kernel.
+    pub fn part_of(&self, bound: Bound, uses: &Uses) -> f64 {
         if self.total[bound] > 0.0 { uses[bound] / self.total[bound] } else { 0.0 }
     }
 

@@ -5,11 +5,12 @@ use std::path::Path;
 use std::process::{ExitCode, ExitStatus};
 
 use clap::Parser;
+use gencl_commands::child;
 use gencl_commands::profile::{Arguments, OutputArguments, RunArguments, Show};
 use gencl_profile::analysis::Analysis;
 use gencl_profile::collect::Collected;
 use gencl_profile::compare::compare;
-use gencl_profile::run::{Run, exit_code};
+use gencl_profile::run::{NotRun, Run};
 use gencl_profile::trace::Trace;
 use gencl_profile::{devices, output, table, timings};
 use gencl_program::Kernel;
@@ -17,18 +18,24 @@ use gencl_simulator::statistics::Report;
 
 /// Status of a failed check.
 const SLOWER: u8 = 1;
+/// Status where there is nothing to be checked.
+const FAILED: u8 = 125;
+
+/// The earlier profile with which this one is compared.
+fn earlier(arguments: &OutputArguments) -> Result<Option<Report>, String> {
+    arguments.compare.as_deref().map(Report::read).transpose()
+}
 
 /// Prints a report and writes its files. Returns the exit status.
 fn show(
     report: &Report,
     traces: &[Trace],
     arguments: &OutputArguments,
+    earlier: Option<&Report>,
     mut to: impl Write,
 ) -> Result<u8, String> {
-    // It may be one of the files that are written.
-    let old = arguments.compare.as_deref().map(Report::read).transpose()?;
     let analysis = Analysis::of(report);
-    let comparison = old.map(|old| compare(&Analysis::of(&old), &analysis));
+    let comparison = earlier.map(|old| compare(&Analysis::of(old), &analysis));
     output::write(&analysis, traces, comparison.as_ref(), &arguments.output)?;
     // If it is closed, nobody reads it.
     let _ = write!(to, "{}\n{}\n", table::summary(&analysis), written(&arguments.output));
@@ -51,24 +58,50 @@ fn show_timings(traces: &[Trace], kernels: &[Kernel], folder: &Path, reason: &st
 }
 
 fn written(folder: &Path) -> String {
+    let folder = folder.display();
     let files = "profile.html, callgrind.out, folded.txt, profile.pb.gz, profile.json";
-    format!("written to {}: {files} and more", folder.display())
+    // The sources and the machine code are looked for in the current folder.
+    format!(
+        "written to {folder}: {files} and more; for the source: cd {folder} && callgrind_annotate callgrind.out"
+    )
 }
 
-fn run(arguments: Arguments) -> Result<u8, String> {
-    if let Some(Show::Show { file, output }) = arguments.command {
-        return show(&Report::read(&file)?, &[], &output, io::stdout());
+/// What a run of the program gave.
+fn shown(
+    Collected { report, traces, kernels, simulated }: Collected,
+    arguments: &OutputArguments,
+    earlier: Option<&Report>,
+) -> Result<u8, String> {
+    match report {
+        // Standard output is the program's.
+        Ok(report) => show(&report, &traces, arguments, earlier, io::stderr()),
+        Err(reason) if simulated || arguments.check.is_some() => Err(reason),
+        Err(reason) => show_timings(&traces, &kernels, &arguments.output, &reason),
     }
-    let RunArguments { device, on, fast, driver, program } = &arguments.run;
-    let run = Run { command: program, device: device.as_deref(), fast: *fast, driver: driver.as_deref() };
+}
+
+fn run(arguments: Arguments) -> Result<u8, NotRun> {
+    if let Some(Show::Show { file, output }) = arguments.command {
+        return Ok(show(&Report::read(&file)?, &[], &output, earlier(&output)?.as_ref(), io::stdout())?);
+    }
+    let RunArguments { device, on, fast, launch, kernel, driver, program } = &arguments.run;
+    let driver = driver.as_deref();
+    let run = Run {
+        command: program,
+        device: device.as_deref(),
+        fast: *fast,
+        launches: launch,
+        kernels: kernel,
+        driver,
+    };
+    // What is wrong with the arguments is told before the program runs. The earlier profile may be one of the files that are written.
+    let earlier = earlier(&arguments.output)?;
+    output::check(&arguments.output.output)?;
+    run.check()?;
     if on.is_empty() {
         let (status, collected) = run.profile()?;
-        // Standard output is the program's.
-        let shown = collected.and_then(|Collected { report, traces, kernels }| match report {
-            Ok(report) => show(&report, &traces, &arguments.output, io::stderr()),
-            Err(reason) => show_timings(&traces, &kernels, &arguments.output.output, &reason),
-        });
-        return ended(status, shown);
+        let shown = collected.and_then(|collected| shown(collected, &arguments.output, earlier.as_ref()));
+        return Ok(ended(status, shown, arguments.output.check.is_some()));
     }
     let mut reports = Vec::new();
     for name in on {
@@ -80,7 +113,7 @@ fn run(arguments: Arguments) -> Result<u8, String> {
             reports.push(report);
             Ok(0)
         });
-        let code = ended(status, written)?;
+        let code = ended(status, written, false);
         if code != 0 {
             return Ok(code);
         }
@@ -90,22 +123,29 @@ fn run(arguments: Arguments) -> Result<u8, String> {
     Ok(0)
 }
 
-/// The exit status: the program's, or ours if it has succeeded.
-fn ended(status: ExitStatus, ours: Result<u8, String>) -> Result<u8, String> {
-    if status.success() {
-        return ours;
-    }
-    if let Err(error) = ours {
+/// The exit status: the program's. If it has succeeded, that of a check, which fails without a profile, too.
+fn ended(status: ExitStatus, ours: Result<u8, String>, checks: bool) -> u8 {
+    if let Err(error) = &ours {
         eprintln!("gencl-profile: {error}");
     }
-    Ok(exit_code(status))
+    match (status.success(), ours) {
+        (false, _) => child::exit_code(status),
+        (true, Ok(code)) => code,
+        (true, Err(_)) => {
+            if checks {
+                FAILED
+            } else {
+                0
+            }
+        }
+    }
 }
 
 fn main() -> ExitCode {
     run(Arguments::parse()).map_or_else(
-        |error| {
-            eprintln!("gencl-profile: {error}");
-            ExitCode::from(127)
+        |NotRun { reason, status }| {
+            eprintln!("gencl-profile: {reason}");
+            ExitCode::from(status)
         },
         ExitCode::from,
     )

@@ -13,6 +13,15 @@ use crate::{callgrind, flame, html, perfetto, pprof};
 /// The Perfetto trace.
 pub const TRACE: &str = "trace.perfetto-trace";
 
+/// Whether files can be written to a folder, which is made if it does not exist.
+///
+/// # Errors
+/// Why they cannot.
+pub fn check(folder: &Path) -> Result<(), String> {
+    let written = fs::create_dir_all(folder).and_then(|()| tempfile::tempfile_in(folder));
+    written.map(drop).map_err(|error| format!("{}: {error}", folder.display()))
+}
+
 /// Writes all files of a profile to a folder, and the sources beside them, where tools look for them. Without traces of
 /// processes there is no Perfetto trace. The page has the comparison with an earlier profile, if there is one.
 ///

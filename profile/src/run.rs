@@ -1,9 +1,11 @@
 //! Runs a program so that its processes write what is profiled.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::process::ExitStatusExt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
+
+use gencl_commands::child;
 
 use crate::collect::{self, COUNTS, Collected};
 
@@ -21,16 +23,45 @@ pub struct Run<'a> {
     pub device: Option<&'a str>,
     /// Translated code counts executions and lanes.
     pub fast: bool,
+    /// Ranges of numbers of the launches that are counted; all when there are none.
+    pub launches: &'a [String],
+    /// Names of the kernels that are counted; all when there are none.
+    pub kernels: &'a [String],
     /// Another driver than gencl, by its `.icd` file.
     pub driver: Option<&'a Path>,
 }
 
+/// Why a program could not be run.
+#[derive(Debug)]
+pub struct NotRun {
+    /// What failed.
+    pub reason: String,
+    /// The exit status, as shells give it: 127 for a program that does not exist, 126 for one that cannot be executed, and 125 where
+    /// the profiler itself failed.
+    pub status: u8,
+}
+
+impl From<String> for NotRun {
+    fn from(reason: String) -> NotRun {
+        NotRun { reason, status: 125 }
+    }
+}
+
 impl Run<'_> {
+    /// Whether what it needs is there.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub fn check(self) -> Result<(), String> {
+        let Some(driver) = self.driver else { return Ok(()) };
+        std::fs::metadata(driver).map(drop).map_err(|error| format!("{}: {error}", driver.display()))
+    }
+
     /// Runs the program, and joins what it has written.
     ///
     /// # Errors
     /// A program that cannot be started. There may be no profile of one that was run.
-    pub fn profile(self) -> Result<(ExitStatus, Result<Collected, String>), String> {
+    pub fn profile(self) -> Result<(ExitStatus, Result<Collected, String>), NotRun> {
         let folder = tempfile::Builder::new().prefix("gencl-profile-").tempdir();
         let folder = folder.map_err(|error| format!("a temporary folder: {error}"))?;
         let mut command = match self.driver {
@@ -38,7 +69,11 @@ impl Run<'_> {
             None => self.in_process(folder.path()),
         };
         let name = self.command[0].to_string_lossy();
-        let status = command.status().map_err(|error| format!("{name}: {error}"))?;
+        let ended = child::spawn(&mut command).and_then(|mut child| child.wait());
+        let status = ended.map_err(|error| NotRun {
+            reason: format!("{name}: {error}"),
+            status: if error.kind() == ErrorKind::NotFound { 127 } else { 126 },
+        })?;
         Ok((status, collect::collect(folder.path())))
     }
 
@@ -69,6 +104,11 @@ impl Run<'_> {
         if self.fast {
             debug.push(",fast-profile");
         }
+        for (option, selected) in [("profile-launches", self.launches), ("profile-kernels", self.kernels)] {
+            if !selected.is_empty() {
+                debug.push(format!(",{option}={}", selected.join("+")));
+            }
+        }
         debug
     }
 
@@ -89,10 +129,4 @@ impl Run<'_> {
 fn beside(name: impl AsRef<OsStr>) -> Option<PathBuf> {
     let path = std::env::current_exe().ok()?.parent()?.join(name.as_ref());
     path.exists().then_some(path)
-}
-
-/// The exit status as shells give it.
-pub fn exit_code(status: ExitStatus) -> u8 {
-    let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
-    u8::try_from(code).unwrap_or(u8::MAX)
 }

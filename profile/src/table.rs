@@ -6,6 +6,8 @@ use gencl_simulator::statistics::report::{Kernel, LineInformation};
 
 use crate::advice;
 use crate::analysis::{Analysis, Line, kernel_name, ratio};
+pub use crate::columns::{Table, percent};
+use crate::launches;
 use crate::lines::LineKey;
 
 /// Number of lines that are printed.
@@ -17,45 +19,6 @@ const LEAST: f64 = 0.0005;
 /// Characters of a line's text that are printed.
 const TEXT_WIDTH: usize = 60;
 
-/// A table with right-aligned columns but for the last `left` ones. Its first row is the head.
-pub struct Table {
-    left: usize,
-    /// Rows of cells.
-    pub rows: Vec<Vec<String>>,
-}
-
-impl Table {
-    /// A table without rows.
-    pub fn new(left: usize, head: Vec<String>) -> Table {
-        Table { left, rows: vec![head] }
-    }
-
-    /// Its text, with aligned columns.
-    pub fn text(&self) -> String {
-        let columns = self.rows[0].len();
-        let width =
-            |column: usize| self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..columns).map(width).collect();
-        let mut text = String::new();
-        for row in &self.rows {
-            let mut line = String::new();
-            for (column, cell) in row.iter().enumerate() {
-                let _ = match columns - column > self.left {
-                    true => write!(line, "{cell:>width$}  ", width = widths[column]),
-                    false => write!(line, "{cell:<width$}  ", width = widths[column]),
-                };
-            }
-            let _ = writeln!(text, "{}", line.trim_end());
-        }
-        text
-    }
-}
-
-/// A part of 1 as text.
-pub fn percent(part: f64) -> String {
-    format!("{:.1}%", 100.0 * part)
-}
-
 /// The table of kernels, and the hottest lines with the reasons for their time.
 pub fn summary(analysis: &Analysis<'_>) -> String {
     let report = analysis.report;
@@ -64,11 +27,18 @@ pub fn summary(analysis: &Analysis<'_>) -> String {
         true => "clocks for which instructions issue (--fast)",
     };
     let mut text = format!("{} on {}: {clocks}\n\n", report.program, report.device);
+    for note in &report.notes {
+        let _ = writeln!(text, "incomplete: {note}");
+    }
     text.push_str(&kernels(analysis));
+    for fault in launches::faults(analysis) {
+        let _ = writeln!(text, "{fault}");
+    }
     for reason in without_lines(&report.kernels) {
         let _ = writeln!(text, "{reason}");
     }
     text.push_str(&to_do(analysis));
+    let _ = write!(text, "\n{}\n{}", launches::resources(analysis), launches::launches(analysis));
     let hottest = analysis.hottest_lines();
     if !hottest.is_empty() {
         text.push('\n');
@@ -99,15 +69,19 @@ fn kernels(analysis: &Analysis<'_>) -> String {
         let occupancy = kernel.occupancy / f64::from(kernel.threads_per_eu.max(1));
         table.rows.push(vec![
             percent(analysis.shares[number]),
-            kernel.launches.to_string(),
+            (kernel.launches + kernel.faults).to_string(),
             kernel.cycles.to_string(),
             cost.clocks.to_string(),
             percent(ratio(cost.wait, cost.clocks)),
             kernel.simd_width.to_string(),
             percent(cost.enabled()),
             kernel.spill_bytes.to_string(),
-            if kernel.threads_per_eu == 0 { "-".to_owned() } else { percent(occupancy) },
-            analysis.limits[number].to_owned(),
+            if kernel.threads_per_eu == 0 || kernel.launches == 0 {
+                "-".to_owned()
+            } else {
+                percent(occupancy)
+            },
+            if kernel.launches == 0 { "fault" } else { analysis.limits[number] }.to_owned(),
             kernel_name(kernel).to_owned(),
         ]);
     }

@@ -4,9 +4,10 @@ use std::io::Read;
 
 use flate2::read::GzDecoder;
 use gencl_simulator::statistics::Report;
+use gencl_simulator::statistics::report::{Kernel, Launch};
 
 use crate::analysis::{Analysis, Cost};
-use crate::compare::compare;
+use crate::compare::{Change, compare};
 use crate::fixture::{FILE, TEXT, report};
 use crate::{callgrind, devices, flame, html, pprof, table};
 
@@ -175,6 +176,101 @@ fn a_slower_line_is_found() {
     assert_eq!(comparison.slower(0.05)[1].name, format!("{FILE}:2"));
     let same = compare(&old, &old);
     assert!(same.slower(0.0).is_empty() && same.text().contains("no line has changed"));
+}
+
+/// `report` after `change` of the first kernel, whose launches have another limit.
+fn changed(limit: &str, change: impl Fn(&mut Kernel)) -> Report {
+    let mut report = report();
+    change(&mut report.kernels[0]);
+    report.launches.iter_mut().for_each(|launch| launch.limit = limit.to_owned());
+    report
+}
+
+/// Lines get shares of another resource when another one becomes the limit; that is no regression.
+#[test]
+fn a_faster_kernel_passes_the_check() {
+    let (old, faster) = (report(), changed("pipes", |kernel| kernel.cycles = 400));
+    let comparison = compare(&Analysis::of(&old), &Analysis::of(&faster));
+    assert!(comparison.slower(0.0).is_empty(), "{}", comparison.text());
+    // Each line keeps its part of the pipes.
+    assert!(comparison.lines.iter().all(|line| line.slowdown() < 0.0), "{}", comparison.text());
+    // As slow as before, with work that has moved from one line to another.
+    let moved = changed("data port", |kernel| kernel.instructions[2].counter.port *= 3);
+    let comparison = compare(&Analysis::of(&old), &Analysis::of(&moved));
+    assert!(comparison.slower(0.0).is_empty(), "{}", comparison.text());
+}
+
+/// A kernel that becomes slower behind another limit is compared by what limits it now, and its lines' clocks add up to its own.
+#[test]
+fn shares_are_compared_under_the_same_limit() {
+    let slower = changed("pipes", |kernel| {
+        kernel.cycles = 1800;
+        kernel.instructions[3].counter.issue += 4 * 200;
+    });
+    let old = report();
+    let comparison = compare(&Analysis::of(&old), &Analysis::of(&slower));
+    let names: Vec<&str> = comparison.slower(0.05).iter().map(|change| change.name.as_str()).collect();
+    assert_eq!(names, ["sum", &format!("{FILE}:7")]);
+    // 20 of 140 clocks of issue belong to no line.
+    let sums = [0, 1].map(|now| {
+        let of = |change: &Change| if now == 0 { change.before } else { change.after };
+        comparison.lines.iter().map(of).sum::<f64>()
+    });
+    assert!((sums[0] - 450.0 * 120.0 / 140.0).abs() < 1e-9, "{sums:?}");
+    assert!((sums[1] - 900.0 * 920.0 / 940.0).abs() < 1e-9, "{sums:?}");
+}
+
+/// The row of a device's table that ends with a text, and how many there are.
+fn rows<'a>(text: &'a str, end: &str) -> (Vec<&'a str>, usize) {
+    let found: Vec<&str> = text.lines().filter(|line| line.ends_with(end)).collect();
+    (found.first().map(|row| row.split_whitespace().collect()).unwrap_or_default(), found.len())
+}
+
+/// The lines of a kernel are the same though the program has another source on each device, and what was not measured is no zero.
+#[test]
+fn devices_have_the_same_lines() {
+    let (mut first, mut second) = (report(), report());
+    second.device = "hsw".to_owned();
+    let source = &mut second.sources[0];
+    source.text = Some(format!("// 6f1d2c\n{TEXT}\n__constant int defeat_cache_1a2b = 0;\n"));
+    source.name = "1-4567cdef-sum.cl".to_owned();
+    second.kernels[0].program = "1-4567cdef-sum".to_owned();
+    second.frames.iter_mut().for_each(|frame| frame.line += 1);
+    first.kernels[0].instructions[0].counter = Default::default();
+    first.kernels[0].instructions[0].frames.clear();
+    let text = devices::text(&[Analysis::of(&first), Analysis::of(&second)]);
+    let (row, count) = rows(&text, "s += load(x, 0);");
+    assert_eq!((row.len() > 4, count), (true, 1), "{text}");
+    let (row, _) = rows(&text, "int i = get_global_id(0);");
+    assert_eq!((row[0], row[2]), ("-", format!("{FILE}:5").as_str()), "{text}");
+}
+
+#[test]
+fn the_summary_has_resources_launches_and_faults() {
+    let mut report = report();
+    report.notes.push("process 7 did not exit by itself".to_owned());
+    let kernel = &mut report.kernels[0];
+    (kernel.registers, kernel.lines) = (40, 160);
+    kernel.messages.insert("memory".to_owned(), 10);
+    kernel.occupancy_limit = "local memory".to_owned();
+    kernel.faults = 1;
+    for (number, launch) in (1..).zip(&mut report.launches) {
+        (launch.number, launch.global, launch.local) = (number, [64, 8, 1], [8, 8, 1]);
+        launch.arguments = vec!["x=512 bytes".to_owned()];
+    }
+    let fault = Some("page fault\nlane 3".to_owned());
+    report.launches.push(Launch { number: 9, groups: [1; 3], fault, ..Launch::default() });
+    let text = table::summary(&Analysis::of(&report));
+    assert!(text.contains("incomplete: process 7 did not exit by itself"), "{text}");
+    assert!(text.contains("sum: 1 of 3 launches failed: page fault; lane 3"), "{text}");
+    let row = |begin: &str| {
+        let line = text.lines().find(|line| line.trim_start().starts_with(begin)).unwrap_or_default();
+        line.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    // 16 lines in each of 10 messages; 160 lines of 64 bytes in 900 clocks.
+    assert_eq!(row("40  "), "40 64 0 0 0 50.0% 16.0 11.4 11.4 local memory sum");
+    assert_eq!(row("2  "), "2 1 400 64 x 8 8 x 8 pipes sum: x=512 bytes");
+    assert_eq!(row("9  "), "9 1 - 1 groups - failed sum", "{text}");
 }
 
 #[test]

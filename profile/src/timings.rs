@@ -58,16 +58,26 @@ mod tests {
     fn kernels_are_sorted_by_their_times() {
         let command = |kernel: &str, start, end| {
             let (global, local) = ([64, 1, 1], [64, 1, 1]);
-            let launch = Some(Range { kernel: kernel.to_owned(), simd_width: 16, global, local });
-            let launches = Vec::new();
+            let launch = Some(Range { number: 1, kernel: kernel.to_owned(), simd_width: 16, global, local });
+            let (launches, error) = (Vec::new(), None);
             let command = "NdRangeKernel".to_owned();
-            Record::Command(Command { queue: 1, command, queued: 0, submit: 0, start, end, launch, launches })
+            Record::Command(Command {
+                queue: 1,
+                command,
+                queued: 0,
+                submit: 0,
+                start,
+                end,
+                launch,
+                launches,
+                error,
+            })
         };
         let records =
             vec![command("a", 1_000, 2_000), command("b", 2_000, 9_000), command("a", 9_000, 10_000)];
         let statistics = Statistics { instructions: 12, sends: 3, ..Statistics::default() };
         let kernel = Kernel { name: "a".to_owned(), simd_width: 16, statistics, ..Kernel::default() };
-        let text = summary(&[Trace { process: 1, records }], &[kernel]).unwrap();
+        let text = summary(&[Trace { process: 1, records, ..Trace::default() }], &[kernel]).unwrap();
         let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
         assert_eq!(rows[1], ["77.8%", "1", "0.007", "7.0", "16", "-", "-", "-", "-", "b"]);
         assert_eq!(rows[2], ["22.2%", "2", "0.002", "1.0", "16", "12", "3", "0", "0", "a"]);

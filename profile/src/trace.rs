@@ -2,6 +2,7 @@
 //!
 //! `runtime/src/trace.rs` writes them.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -19,6 +20,8 @@ pub struct Trace {
     pub process: u32,
     /// In the order of their ends.
     pub records: Vec<Record>,
+    /// Its launches, in the order of their numbers.
+    pub launches: Vec<Enqueued>,
 }
 
 /// One thing that a process did.
@@ -53,6 +56,16 @@ pub enum Record {
     Command(Command),
 }
 
+/// A launch that was enqueued.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "type", rename = "launch")]
+pub struct Enqueued {
+    /// The arguments, each as `NAME=VALUE`.
+    pub arguments: Vec<String>,
+    /// Its index space.
+    pub launch: Range,
+}
+
 /// A command of a queue.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Command {
@@ -70,6 +83,9 @@ pub struct Command {
     pub end: u64,
     /// Of a launch.
     pub launch: Option<Range>,
+    /// Why it failed. It has no times then.
+    #[serde(default)]
+    pub error: Option<String>,
     /// Indices of its launches in [`Report::launches`]: several where work-groups differ in size.
     #[serde(skip)]
     pub launches: Vec<usize>,
@@ -78,6 +94,8 @@ pub struct Command {
 /// The index space of a launch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Range {
+    /// Number of the launch in the process, from 1; 0 when it is not counted.
+    pub number: u32,
     /// The kernel's name.
     pub kernel: String,
     /// Lanes of a thread.
@@ -108,13 +126,6 @@ impl Command {
     }
 }
 
-impl Range {
-    /// Number of work-groups.
-    fn groups(&self) -> u64 {
-        self.global.iter().zip(self.local).map(|(global, local)| global.div_ceil(local.max(1))).product()
-    }
-}
-
 impl Trace {
     /// Reads the trace of a process in its folder; `None` when there is none. A last line that is not complete, as of a
     /// process that was killed, is left out.
@@ -127,16 +138,19 @@ impl Trace {
             return Ok(None);
         }
         let error = |why: std::io::Error| format!("{}: {why}", path.display());
-        let mut records = Vec::new();
+        let mut trace = Trace { process, ..Trace::default() };
         for line in BufReader::new(File::open(&path).map_err(error)?).lines() {
-            if let Ok(record) = serde_json::from_str(&line.map_err(error)?) {
-                records.push(record);
+            let line = line.map_err(error)?;
+            match serde_json::from_str(&line) {
+                Ok(record) => trace.records.push(record),
+                Err(_) => trace.launches.extend(serde_json::from_str::<Enqueued>(&line).ok()),
             }
         }
-        Ok(Some(Trace { process, records }))
+        trace.launches.sort_by_key(|enqueued| enqueued.launch.number);
+        Ok(Some(trace))
     }
 
-    /// The commands.
+    /// The commands that did not fail.
     pub fn commands(&self) -> impl Iterator<Item = &Command> {
         self.records.iter().filter_map(|record| match record {
             Record::Command(command) => Some(command),
@@ -145,28 +159,52 @@ impl Trace {
     }
 }
 
-/// Finds the launches of each command: both are in the order of their ends, kernel by kernel, and the processes of the
-/// report in the order of `traces`.
-pub fn match_launches(traces: &mut [Trace], report: &Report) {
-    let mut free: Vec<bool> = vec![true; report.launches.len()];
-    let records = traces.iter_mut().flat_map(|trace| &mut trace.records);
-    for record in records {
-        let Record::Command(command) = record else { continue };
-        let Some(range) = &command.launch else { continue };
-        let mut missing = range.groups();
-        for (index, launch) in report.launches.iter().enumerate() {
-            let kernel = &report.kernels[launch.kernel];
-            let groups: u64 = launch.groups.iter().product();
-            if missing == 0 {
-                break;
-            }
-            if free[index]
-                && groups <= missing
-                && (&kernel.name, kernel.simd_width) == (&range.kernel, range.simd_width)
-            {
-                (free[index], missing) = (false, missing - groups);
-                command.launches.push(index);
+/// Joins launches with the commands of the processes, by their numbers: launches get index space, arguments and the reason of a
+/// failure, commands the indices of their launches. Commands that failed, which have no times, are removed from the traces. Returns a
+/// sentence for each process with launches that are not in the report.
+pub fn join(traces: &mut [Trace], report: &mut Report) -> Vec<String> {
+    let mut known: BTreeMap<(u32, u32), Vec<usize>> = BTreeMap::new();
+    for (index, launch) in report.launches.iter().enumerate().filter(|(_, launch)| launch.number > 0) {
+        known.entry((launch.process, launch.number)).or_default().push(index);
+    }
+    let mut notes = Vec::new();
+    for trace in traces {
+        let process = trace.process;
+        let mut missing = Vec::new();
+        for Enqueued { arguments, launch: range } in &trace.launches {
+            match known.get(&(process, range.number)) {
+                None if range.number > 0 => missing.push(range),
+                None => {}
+                Some(indices) => {
+                    for index in indices {
+                        let launch = &mut report.launches[*index];
+                        (launch.global, launch.local) = (range.global, range.local);
+                        launch.arguments.clone_from(arguments);
+                    }
+                }
             }
         }
+        for record in &mut trace.records {
+            let Record::Command(command) = record else { continue };
+            let number = command.launch.as_ref().map_or(0, |range| range.number);
+            command.launches = known.get(&(process, number)).cloned().unwrap_or_default();
+            if let Some(error) = &command.error {
+                for index in &command.launches {
+                    // The runtime knows more about the place than the simulator.
+                    let fault = &mut report.launches[*index].fault;
+                    *fault = fault.take().and(Some(error.clone()));
+                }
+            }
+        }
+        trace.records.retain(|record| !matches!(record, Record::Command(Command { error: Some(_), .. })));
+        if let Some(range) = missing.first() {
+            notes.push(format!(
+                "process {process}: {} of its launches did not end and are not counted; the first is number {}, {}",
+                missing.len(),
+                range.number,
+                range.kernel
+            ));
+        }
     }
+    notes
 }

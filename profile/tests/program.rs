@@ -1,5 +1,7 @@
 //! Profiles of a program, with the driver of this build: `examples/matrix`.
 
+mod shared;
+
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -9,8 +11,8 @@ use gencl_profile::analysis::Analysis;
 use gencl_simulator::statistics::Report;
 use gencl_simulator::statistics::report::{Instruction, LineInformation};
 use gencl_testing::harness::{self, Outcome};
+use shared::{PROFILER, missing};
 
-const PROFILER: &str = env!("CARGO_BIN_EXE_gencl-profile");
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples");
 
 /// A test.
@@ -19,15 +21,8 @@ type Test = fn() -> Outcome;
 /// The Perfetto trace.
 const TRACE: &str = "trace.perfetto-trace";
 
-/// Why the program cannot be run.
-fn missing() -> Option<String> {
-    let folder = Path::new(PROFILER).parent()?;
-    let file = ["libgencl.so", "genclc"].into_iter().find(|file| !folder.join(file).exists());
-    file.map(|file| format!("{file} is not built")).or_else(|| harness::missing_programs(&["cc"]))
-}
-
-/// A folder with a compiled program of `examples`, by its name.
-struct Program(tempfile::TempDir, &'static str);
+/// The compiled program of `examples`, by its name.
+struct Program(shared::Program, &'static str);
 
 impl Program {
     fn new() -> Result<Program, String> {
@@ -35,19 +30,13 @@ impl Program {
     }
 
     fn of(name: &'static str) -> Result<Program, String> {
-        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let mut compiler = Command::new("cc");
         let source = Path::new(EXAMPLES).join(name).join(format!("{name}.c"));
-        compiler.arg(source).arg("-o").arg(folder.path().join(name)).args(["-O2", "-lOpenCL", "-lm"]);
-        match compiler.status() {
-            Ok(status) if status.success() => Ok(Program(folder, name)),
-            other => Err(format!("cc: {other:?}")),
-        }
+        shared::Program::new(&source).map(|program| Program(program, name))
     }
 
     /// The files of a profile.
     fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.0.path(name)
     }
 
     /// Profiles the program with a kernel file and the remaining arguments of `line`.
@@ -65,13 +54,9 @@ impl Program {
     ) -> Result<Output, String> {
         let mut arguments = line.split(' ');
         let kernel = Path::new(EXAMPLES).join(self.1).join(arguments.next().unwrap_or_default());
-        let mut command = Command::new(PROFILER);
-        command.args(options).arg("--output").arg(self.path(output)).arg("--").args(by);
-        command.arg(self.path(self.1)).arg(kernel).args(arguments);
-        for variable in ["OCL_ICD_VENDORS", "GENCL_COMPILER", "GENCL_DEVICE", "GENCL_DEBUG"] {
-            command.env_remove(variable);
-        }
-        let output = command.env("GENCL_CACHE", "off").output().map_err(|error| error.to_string())?;
+        let mut command = self.0.profiler(options, output);
+        command.args(by).arg(self.0.program()).arg(kernel).args(arguments);
+        let output = command.output().map_err(|error| error.to_string())?;
         let told = String::from_utf8_lossy(&output.stderr);
         match String::from_utf8_lossy(&output.stdout).starts_with("0 of ") {
             true => Ok(output),

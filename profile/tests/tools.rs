@@ -117,7 +117,11 @@ fn trace() -> Trace {
         end,
         code: 0,
     };
-    Trace { process: 1, records: vec![call("clCreateBuffer", 0, 1000), call("clFinish", 2000, 9000)] }
+    Trace {
+        process: 1,
+        records: vec![call("clCreateBuffer", 0, 1000), call("clFinish", 2000, 9000)],
+        ..Trace::default()
+    }
 }
 
 /// The page of a report in a window of a width, after it has been used.

@@ -60,6 +60,8 @@ options! {
     STALL "stall" "PASS[:KERNEL]" "Make the compiler hang at the beginning of a pass.";
     BATCH "batch" "" "Print batch buffers before they are submitted.";
     PROFILE "profile" "FOLDER" "Compile with line tables, and write programs and the simulated GPU's counters of each process (gencl-profile shows them).";
+    PROFILE_LAUNCHES "profile-launches" "FIRST-LAST" "With profile: count these launches only, several separated by + (gencl-profile --launch).";
+    PROFILE_KERNELS "profile-kernels" "NAME" "With profile: count launches of these kernels only, several separated by + (gencl-profile --kernel).";
     FAST_PROFILE "fast-profile" "" "With profile: count executions and lanes in translated code, and nothing else (gencl-profile --fast).";
     TRANSLATIONS "translations" "FOLDER" "Write the LLVM IR and the host's assembly of each kernel that is translated for the simulator.";
     HOST "host" "v2|v3|v4" "Translate for this level of x86-64, not for the host's processor; code for a level that it does not have is only written (translations).";

@@ -42,7 +42,15 @@ pub(crate) enum Record<'a> {
         begin: u64,
         end: u64,
     },
-    /// A command of a queue.
+    /// A launch that is enqueued.
+    Launch {
+        /// Number of the kernel: that of its program's file and its index there.
+        kernel_number: u32,
+        /// The arguments, each as `NAME=VALUE`.
+        arguments: Vec<String>,
+        launch: LaunchRecord<'a>,
+    },
+    /// A command of a queue that has ended.
     Command {
         /// Number of the queue, from 1.
         queue: u64,
@@ -54,12 +62,16 @@ pub(crate) enum Record<'a> {
         end: u64,
         /// Of a launch.
         launch: Option<LaunchRecord<'a>>,
+        /// Why it failed. It has no times then.
+        error: Option<&'a str>,
     },
 }
 
 /// A launch in the trace.
 #[derive(Debug, Serialize)]
 pub(crate) struct LaunchRecord<'a> {
+    /// Its number in the process, from 1; 0 when it is not counted.
+    pub number: u32,
     /// Name of the kernel.
     pub kernel: &'a str,
     /// Lanes of a thread.

@@ -73,7 +73,7 @@ impl InstructionCounter {
 }
 
 /// What is counted for an instruction beside [`InstructionCounter`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstructionDetails {
     /// The clocks of [`InstructionCounter::wait`], by the index of the instruction that was waited for: ascending.
     pub waits: Vec<(usize, u64)>,

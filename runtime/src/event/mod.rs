@@ -280,8 +280,8 @@ impl Completer {
         }
     }
 
-    /// Writes the command, whose times are recorded, to the trace.
-    pub(crate) fn trace(&self, queue: u64, launch: Option<LaunchRecord<'_>>) {
+    /// Writes the command, whose times are recorded unless it failed, to the trace.
+    pub(crate) fn trace(&self, queue: u64, launch: Option<LaunchRecord<'_>>, error: Option<&Error>) {
         let Some(event) = &self.event else { return };
         let time = |what: ProfilingInfo| event.times[what as usize].load(Ordering::Relaxed);
         trace::write(&Record::Command {
@@ -292,6 +292,7 @@ impl Completer {
             start: time(ProfilingInfo::Start),
             end: time(ProfilingInfo::End),
             launch,
+            error: error.map(|error| error.to_string()).as_deref(),
         });
     }
 

@@ -112,7 +112,7 @@ impl<'a> Batch<'a> {
         before: Option<&Launch>,
         hardware: &Hardware,
     ) -> Result<bool> {
-        if before.is_some_and(|before| launch.is_same(before)) && self.repeat() {
+        if before.is_some_and(|before| launch.is_same(before)) && self.repeat(launch) {
             return Ok(true);
         }
         let context = self.context;
@@ -168,6 +168,7 @@ impl<'a> Batch<'a> {
             }),
             walks: walks.collect(),
             stamps: addresses_of(slot, stamps),
+            mark: launch.mark,
         };
         add_objects(context, slot, launch, printf.as_ref());
         for storage in scratch.into_iter().map(|(_, storage)| storage).chain(stack) {
@@ -181,7 +182,7 @@ impl<'a> Batch<'a> {
 
     /// Adds the last launch once more, with the same state. `false` when it does not fit, or the launch has a
     /// `printf` buffer of its own.
-    fn repeat(&mut self) -> bool {
+    fn repeat(&mut self, launch: &Launch) -> bool {
         let Some(mut state) = self.last.take() else { return false };
         let (set, slot, _) = self.parts();
         let prints = slot.launches.last().is_none_or(|last| last.printf.is_some());
@@ -189,7 +190,7 @@ impl<'a> Batch<'a> {
             return false;
         }
         let stamps = stamps(slot);
-        state.stamps = addresses_of(slot, stamps);
+        (state.stamps, state.mark) = (addresses_of(slot, stamps), launch.mark);
         slot.launches.push(BatchedLaunch { stamps: COMMANDS + stamps, printf: None });
         self.write(state);
         true

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use gencl_eu::dispatch::LaunchMark;
 use smallvec::SmallVec;
 
 use super::commands::{CommandSet, PipeControl};
@@ -45,6 +46,8 @@ pub(crate) struct BatchState {
     pub(crate) walks: SmallVec<[WalkState; 1]>,
     /// Addresses of the timestamps at begin and end.
     pub(crate) stamps: [u64; 2],
+    /// How a profile finds the launch; `None` when there is none.
+    pub(crate) mark: Option<LaunchMark>,
 }
 
 /// Values of MEDIA_VFE_STATE.
@@ -145,7 +148,8 @@ impl<'a> BatchWriter<'a> {
             set.gpgpu_walker.layout.length,
             set.media_state_flush.layout.length,
         ];
-        let once = 2 * set.pipe_control.layout.length + set.media_vfe_state.layout.length;
+        let marks = 2 * set.noop.layout.length;
+        let once = 2 * set.pipe_control.layout.length + set.media_vfe_state.layout.length + marks;
         once + walks * each.iter().sum::<usize>()
     }
 
@@ -160,6 +164,10 @@ impl<'a> BatchWriter<'a> {
 
     /// One launch. Earlier ones have ended and flushed their results, but read caches may be stale.
     pub(crate) fn launch(&mut self, state: &BatchState, emitted: &mut EmittedState) {
+        for number in state.mark.into_iter().flat_map(LaunchMark::numbers) {
+            let set = &self.set.noop;
+            self.emit(&set.layout, &[(set.number, number.into()), (set.write_enable, 1)]);
+        }
         self.stamp(&emitted.begin, state.stamps[0]);
         let constants = state.walks.iter().map(|walk| walk.constants_size).max().unwrap_or(0);
         let wanted = FrontEnd { scratch: state.scratch, constants };

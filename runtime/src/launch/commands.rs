@@ -79,6 +79,9 @@ layouts! {
     /// Ends a batch.
     BatchBufferEnd {}
 
+    /// No effect but on a register of the command streamer that nobody reads: a number for simulated devices.
+    Noop { number, write_enable }
+
     /// How threads of a kernel start: code, constants, local memory, barrier.
     InterfaceDescriptor {
         kernel, float_mode, denorm_mode, sampler_count, samplers, binding_count, binding_table,
@@ -112,6 +115,7 @@ pub(crate) struct CommandSet {
     pub(crate) load_register_imm: LoadRegisterImm,
     pub(crate) cc_state_pointers: CcStatePointers,
     pub(crate) batch_buffer_end: BatchBufferEnd,
+    pub(crate) noop: Noop,
     pub(crate) interface_descriptor: InterfaceDescriptor,
     pub(crate) surface_state: SurfaceState,
     pub(crate) sampler_state: SamplerState,
@@ -151,6 +155,7 @@ impl CommandSet {
             self.load_register_imm.table(),
             self.cc_state_pointers.table(),
             self.batch_buffer_end.table(),
+            self.noop.table(),
         ]
     }
 }

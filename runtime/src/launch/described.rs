@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use gencl_eu::dispatch::LaunchMark;
 use gencl_testing::packets::{Packet, packets};
 use smallvec::smallvec;
 
@@ -108,6 +109,7 @@ fn batch(set: &'static CommandSet) -> Vec<u32> {
             WalkState { descriptor: 0x7f_fec0, constants_size: 0, ..walk(9, 10) }
         ],
         stamps: [0xbfff_ff00, 0xbfff_ff08],
+        mark: Some(LaunchMark::new(1, 0x1f_fffe)),
     };
     let (mut dwords, mut relocations) = (Vec::new(), Vec::new());
     let mut writer = BatchWriter::new(set, &mut dwords, &mut relocations);

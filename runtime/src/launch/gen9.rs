@@ -4,7 +4,7 @@
 
 use super::commands::{
     BatchBufferEnd, CcStatePointers, CommandSet, GpgpuWalker, InterfaceDescriptor, LoadRegisterImm,
-    MediaCurbeLoad, MediaInterfaceDescriptorLoad, MediaStateFlush, MediaVfeState, PipeControl,
+    MediaCurbeLoad, MediaInterfaceDescriptorLoad, MediaStateFlush, MediaVfeState, Noop, PipeControl,
     PipelineSelect, SamplerState, StateBaseAddress, SurfaceState,
 };
 use super::field::{CommandLayout, Field};
@@ -146,6 +146,11 @@ pub(super) const TABLES: CommandSet = CommandSet {
     },
     cc_state_pointers: CcStatePointers { layout: CommandLayout::command("3DSTATE_CC_STATE_POINTERS", 0x780e, 2) },
     batch_buffer_end: BatchBufferEnd { layout: CommandLayout::command("MI_BATCH_BUFFER_END", 0x0500, 1) },
+    noop: Noop {
+        layout: CommandLayout::command("MI_NOOP", 0, 1),
+        number: number("Identification Number", 0, 21),
+        write_enable: flag("Identification Number Register Write Enable", 22),
+    },
     interface_descriptor: InterfaceDescriptor {
         layout: CommandLayout::structure("INTERFACE_DESCRIPTOR_DATA", 8),
         kernel: address("Kernel Start Pointer", 6, 47),

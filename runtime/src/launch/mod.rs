@@ -4,6 +4,7 @@
 //! commands, timestamps, interface descriptors, the constants of each walker, argument blocks. The buffers
 //! that these refer to (code, scratch, the arguments' buffers) are the batch's validation list.
 
+mod argument_text;
 mod assemble;
 mod batch;
 mod clock;
@@ -35,6 +36,7 @@ pub(crate) use assemble::{Batch, InFlight, MAX_LAUNCHES, Progress, Submitted};
 pub(crate) use commands::CommandSet;
 pub(crate) use constants::{check, max_threads};
 pub(crate) use expected::expect;
+use gencl_eu::dispatch::LaunchMark;
 use gencl_program::report;
 pub(crate) use hardware::Hardware;
 pub(crate) use slot::SlotPool;
@@ -43,8 +45,8 @@ use walk::Space;
 use crate::context::DeviceContext;
 use crate::kernel::{ArgumentBlock, BuiltKernel};
 use crate::program::Executable;
-use crate::trace::LaunchRecord;
-use crate::{Code, Error, Kernel, NdRange, Result};
+use crate::trace::{self, LaunchRecord, Record};
+use crate::{Code, Error, Kernel, NdRange, Result, profile};
 
 /// Alignment of state in a slot, in bytes.
 const ALIGNMENT: usize = 64;
@@ -59,6 +61,8 @@ pub(crate) struct Launch {
     number: usize,
     arguments: ArgumentBlock,
     space: Space,
+    /// How a profile finds it; `None` when there is none.
+    mark: Option<LaunchMark>,
 }
 
 impl Launch {
@@ -88,6 +92,7 @@ impl Launch {
             return Err(Error::new(Code::OutOfResources, reason));
         }
         (self.executable, self.number) = (Some(executable), build.number());
+        self.mark = trace::is_on().then(|| self.enter());
         Ok(())
     }
 
@@ -103,9 +108,22 @@ impl Launch {
         &self.kernel().name
     }
 
+    /// Writes it to the trace, and gives it a number.
+    fn enter(&self) -> LaunchMark {
+        let mark = profile::mark(self.executable().first_number() + self.number as u32, self.name());
+        let arguments = argument_text::of(self.kernel(), &self.arguments);
+        trace::write(&Record::Launch { kernel_number: mark.kernel, arguments, launch: self.record_of(mark) });
+        mark
+    }
+
     /// Its description in a trace.
     pub(crate) fn record(&self) -> LaunchRecord<'_> {
+        self.record_of(self.mark.unwrap_or_default())
+    }
+
+    fn record_of(&self, mark: LaunchMark) -> LaunchRecord<'_> {
         LaunchRecord {
+            number: mark.launch,
             kernel: self.name(),
             simd_width: self.kernel().simd_width,
             global: self.space.global,

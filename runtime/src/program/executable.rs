@@ -40,6 +40,8 @@ pub(crate) struct Executable {
     origin: OnceLock<Origin>,
     /// Line tables of a program that has none of its own, for the first fault that needs them.
     lines: OnceLock<Vec<DebugSection>>,
+    /// Number of the first kernel in a profile; 0 without one.
+    first_number: u32,
     /// The program as an ELF file. Empty when it has no bitcode to compile for another SIMD width.
     binary: Arc<[u8]>,
     /// The same program at the largest SIMD width, compiled for the first launch that needs it.
@@ -55,8 +57,7 @@ impl Executable {
         binary: &Arc<[u8]>,
     ) -> Result<Self> {
         let can_be_widened = !program.bitcode.is_empty();
-        let executable = Self::new(context, program, None)?;
-        profile::keep(binary);
+        let executable = Self::new(context, program, None)?.kept(binary);
         Ok(if can_be_widened { Self { binary: binary.clone(), ..executable } } else { executable })
     }
 
@@ -121,9 +122,20 @@ impl Executable {
             debug: program.debug,
             origin: OnceLock::new(),
             lines: OnceLock::new(),
+            first_number: 0,
             binary: Arc::new([]),
             wide: OnceLock::new(),
         })
+    }
+
+    /// The executable, written for a profile if there is one.
+    fn kept(self, binary: &Arc<[u8]>) -> Self {
+        Self { first_number: profile::keep(binary, self.kernels.len()), ..self }
+    }
+
+    /// Number of the first kernel in a profile, which those of the others follow; 0 without one.
+    pub(crate) fn first_number(&self) -> u32 {
+        self.first_number
     }
 
     /// Largest of `widths` that a kernel can be compiled for, by its index.
@@ -151,8 +163,8 @@ impl Executable {
             if !same_arguments || wide.data.variables.len() as u64 != self.variables_size {
                 return Err("the compiler's output differs in kernels, arguments or variables".into());
             }
-            profile::keep(&result.binary.into());
             let wide = Self::new(context, wide, self.variables()).map_err(|error| error.to_string())?;
+            let wide = wide.kept(&result.binary.into());
             if let Some(origin) = self.origin.get() {
                 wide.set_origin(Origin { lanes: Some(lanes), ..origin.clone() });
             }

@@ -395,7 +395,7 @@ impl Core {
         let end = now();
         completer.stamp(ProfilingInfo::End, end);
         completer.stamp(ProfilingInfo::Complete, end);
-        self.trace(&completer, None);
+        self.trace(&completer, None, result.as_ref().err());
         self.end(completer, result.map_err(|error| self.fault(HOST, error)), due);
     }
 
@@ -413,9 +413,9 @@ impl Core {
     }
 
     /// Writes a command that has ended to the trace, if there is one.
-    fn trace(&self, completer: &Completer, launch: Option<&Launch>) {
+    fn trace(&self, completer: &Completer, launch: Option<&Launch>, error: Option<&Error>) {
         if let Some(queue) = self.number {
-            completer.trace(queue, launch.map(Launch::record));
+            completer.trace(queue, launch.map(Launch::record), error);
         }
     }
 
@@ -537,13 +537,14 @@ impl Core {
                     ] {
                         command.completer.stamp(what, time);
                     }
-                    self.trace(&command.completer, Some(launch));
+                    self.trace(&command.completer, Some(launch), None);
                     spare.extend(self.ended(command, Ok(()), due));
                 }
                 Progress::None if *failed => left.push_back(command),
                 Progress::None | Progress::Begun => {
                     *failed = true;
                     let error = self.fault(launch.name(), batch.failure(launch, &self.device));
+                    self.trace(&command.completer, Some(launch), Some(&error));
                     batch.replace(&self.hardware);
                     spare.extend(self.ended(command, Err(error), due));
                 }

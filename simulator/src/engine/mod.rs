@@ -86,8 +86,9 @@ impl Executor for Engine {
         let policy = self.resources.policy.as_ref();
         let surfaces = policy.map(|policy| policy.surfaces(&cached, &launch, memory)).unwrap_or_default();
         let translation = policy.and_then(|policy| policy.choose(&cached, &launch, &surfaces, running));
+        let recorded = self.statistics.is_some() && !launch.mark.hidden;
         // Only the interpreter collects all statistics.
-        let is_interpreted = self.statistics.is_some() && !self.fast_statistics;
+        let is_interpreted = recorded && !self.fast_statistics;
         let (counted, translation) = if is_interpreted { (translation, None) } else { (None, translation) };
         let work = LaunchContext {
             kernel: Arc::clone(&cached.kernel),
@@ -101,7 +102,7 @@ impl Executor for Engine {
             cached,
             work: Arc::new(work),
             translation,
-            recorded: self.statistics.is_some(),
+            recorded,
             sum: Mutex::new(Sum::default()),
         });
         Ok(Box::new(PreparedJob { engine: self, job, counted, only: None }))
@@ -139,24 +140,24 @@ impl Prepared for PreparedJob<'_> {
         let LaunchContext { kernel, launch, running, .. } = &*job.work;
         // A product that saturates is more than could ever be executed.
         let total = launch.groups().iter().fold(1u64, |product, n| product.saturating_mul(*n));
-        if total == 1 {
+        let done = if total == 1 {
             // Nothing has to be shared with other threads.
             let participant = only.get_or_insert_with(|| Participant::new(Arc::clone(job), 0));
             participant.update_translation();
             let done = participant.execute_only();
             running.advance();
-            done?;
             participant.publish_counts();
+            done
         } else {
             let for_participants = Arc::clone(job);
             let participant = move |number| Participant::new(Arc::clone(&for_participants), number);
             let execute = Participant::execute;
             let most = participants(engine.device, kernel, launch);
-            engine.pool.run(total, most, running, participant, execute)?;
-        }
+            engine.pool.run(total, most, running, participant, execute)
+        };
         let mut sum = job.sum.lock();
         let groups = std::mem::take(&mut sum.groups);
-        if let Some(statistics) = &engine.statistics {
+        if let Some(statistics) = engine.statistics.as_ref().filter(|_| job.recorded) {
             let mut profile = std::mem::take(&mut sum.profile);
             if engine.fast_statistics {
                 profile = profile.of_counts(kernel);
@@ -169,8 +170,11 @@ impl Prepared for PreparedJob<'_> {
             });
             let (code, fast) = (&job.cached.code, engine.fast_statistics);
             let counted = CountedKernel { kernel, code, translation, fast };
-            statistics.add(engine.device, launch, &counted, &profile);
+            match &done {
+                Ok(()) => statistics.add(engine.device, launch, &counted, &profile),
+                Err(fault) => statistics.add_fault(engine.device, launch, &counted, fault),
+            }
         }
-        Ok(groups)
+        done.map(|()| groups)
     }
 }

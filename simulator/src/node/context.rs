@@ -317,6 +317,9 @@ impl Context {
                 }
             }
         }
+        if let Some(statistics) = &core.gpu.settings.statistics {
+            statistics.save();
+        }
         // The memory is released first: a thread that waits may expect that.
         drop(job);
         fence.complete(error);

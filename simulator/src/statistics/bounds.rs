@@ -78,27 +78,20 @@ pub struct DeviceUsage {
     pub subslices: u64,
     /// Number of threads that are resident at the same time.
     pub resident: u64,
+    /// Why these are not all hardware threads; empty when they are.
+    pub limit: &'static str,
 }
 
 impl DeviceUsage {
     /// The whole device, with as many threads resident as a launch of this kind allows.
     pub fn full(device: &Device, launch: &Launch) -> DeviceUsage {
         let subslices = device.slices * device.subslices;
-        let each = launch.threads_per_group().max(1);
-        let mut resident = device.total_threads();
-        if needs_one_subslice(launch) {
-            let of_threads = device.subslice_threads() / each;
-            let of_memory = device.slm_size.checked_div(launch.slm_size).unwrap_or(u32::MAX);
-            let of_barriers = if launch.barrier { BARRIERS } else { u32::MAX };
-            resident = of_threads.min(of_memory).min(of_barriers).max(1) * each * subslices;
-        }
-        if let Some(scratch) = launch.scratch {
-            resident = resident.min(scratch.slots);
-        }
+        let (resident, limit) = resident(device, launch);
         DeviceUsage {
             eus: u64::from(device.total_eus()),
             subslices: u64::from(subslices),
             resident: u64::from(resident),
+            limit,
         }
     }
 
@@ -109,7 +102,33 @@ impl DeviceUsage {
             eus: self.eus.min(threads).max(1),
             subslices: self.subslices.min(spread).max(1),
             resident: self.resident.min(threads).max(1),
+            limit: if threads < self.resident { "number of threads" } else { self.limit },
         }
+    }
+}
+
+/// How many threads of a launch of this kind are resident on the whole device, and why not more. Registers are no limit:
+/// each hardware thread has 128 of its own, whatever a kernel uses of them.
+fn resident(device: &Device, launch: &Launch) -> (u32, &'static str) {
+    let each = launch.threads_per_group().max(1);
+    let mut resident = (device.total_threads(), "");
+    if needs_one_subslice(launch) {
+        let subslices = device.slices * device.subslices;
+        let limits = [
+            (device.subslice_threads() / each, "threads of a work-group"),
+            (device.slm_size.checked_div(launch.slm_size).unwrap_or(u32::MAX), "local memory"),
+            (if launch.barrier { BARRIERS } else { u32::MAX }, "barriers"),
+        ];
+        for (groups, limit) in limits {
+            let threads = groups.clamp(1, device.total_threads()) * each * subslices;
+            if threads < resident.0 {
+                resident = (threads, limit);
+            }
+        }
+    }
+    match launch.scratch {
+        Some(scratch) if scratch.slots < resident.0 => (scratch.slots, "scratch memory"),
+        _ => resident,
     }
 }
 
@@ -171,20 +190,20 @@ mod tests {
     #[test]
     fn resident_threads() {
         let device = Device::named("skl").unwrap();
-        for (threads, slm_size, barrier, resident) in [
-            (8, 0, false, 168),
+        for (threads, slm_size, barrier, resident, limit) in [
+            (8, 0, false, 168, ""),
             // 3 subslices with 56 threads: 3 groups of 16 each.
-            (16, 0, true, 144),
+            (16, 0, true, 144, "threads of a work-group"),
             // Two groups share the memory of a subslice.
-            (8, 32 << 10, true, 48),
-            (1, 64 << 10, false, 3),
+            (8, 32 << 10, true, 48, "local memory"),
+            (1, 64 << 10, false, 3, "local memory"),
             // Barriers run out first.
-            (2, 1024, true, 96),
+            (2, 1024, true, 96, "barriers"),
         ] {
             let machine = DeviceUsage::full(device, &launch(threads, slm_size, barrier));
             assert_eq!(
                 machine,
-                DeviceUsage { eus: 24, subslices: 3, resident },
+                DeviceUsage { eus: 24, subslices: 3, resident, limit },
                 "{threads} threads, {slm_size} bytes"
             );
         }
@@ -207,6 +226,9 @@ mod tests {
             let machine = DeviceUsage::full(device, &launch).used_by(&launch, threads, threads);
             Bounds::of(&of(threads), machine, true)
         };
+        let full = DeviceUsage::full(device, &launch);
+        assert_eq!(full.used_by(&launch, 1, 1).limit, "number of threads");
+        assert_eq!(full.used_by(&launch, 168, 168).limit, "");
         assert_eq!(bounds(1).largest(), (Bound::Latency, 1000));
         assert_eq!(bounds(1).get(Bound::Pipes), 140);
         assert_eq!(bounds(24 * 7).largest(), (Bound::Latency, 1000), "all at the same time");
@@ -214,13 +236,12 @@ mod tests {
         assert_eq!(bounds(24 * 7 * 10).get(Bound::Latency), 10_000);
         // 300 clocks of seven threads on two pipes are more than 1000.
         let busy = Profile { either_pipe: 300 * 168, ..of(168) };
-        let full = DeviceUsage::full(device, &launch);
         assert_eq!(Bounds::of(&busy, full, false).largest(), (Bound::Pipes, 1050));
     }
 
     #[test]
     fn each_resource_has_its_bound() {
-        let machine = DeviceUsage { eus: 24, subslices: 3, resident: 168 };
+        let machine = DeviceUsage { eus: 24, subslices: 3, resident: 168, limit: "" };
         let profile = Profile {
             either_pipe: 4800,
             second_pipe: 2400,

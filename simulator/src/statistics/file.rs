@@ -1,4 +1,4 @@
-//! Writes a process's statistics to a file when it exits.
+//! Writes a process's statistics to a file when it exits, and until then to [live files](super::live).
 
 use std::fs::OpenOptions;
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -8,6 +8,7 @@ use std::sync::Arc;
 use gencl_sync::Mutex;
 
 use super::collect::Collector;
+use super::live::LiveFiles;
 
 /// A file and the statistics that will be written to it.
 struct Destination {
@@ -22,8 +23,8 @@ static DESTINATIONS: Mutex<Vec<Destination>> = Mutex::new(Vec::new());
 /// The collector whose report is written to `path` when this process exits; each call returns the same one.
 ///
 /// An existing file is not overwritten, since another process may have written it: the process id is then
-/// appended to the name, after a dot. Nothing is written when nothing was launched, or when the process ends
-/// without `exit`.
+/// appended to the name, after a dot. Nothing is written when nothing was launched. When the process ends without `exit`, its
+/// live files are left: [`super::live::left_behind`].
 pub fn written_at_exit(path: &Path) -> Arc<Collector> {
     let process = std::process::id();
     let mut destinations = DESTINATIONS.lock();
@@ -35,17 +36,24 @@ pub fn written_at_exit(path: &Path) -> Arc<Collector> {
         // registered, the statistics are not written; nothing else could be done about that.
         unsafe { libc::atexit(write_all) };
     }
-    let collector = Arc::<Collector>::default();
+    let collector = Arc::new(LiveFiles::create(path).map_or_else(
+        |error| {
+            eprintln!("statistics: {}: {error}", path.display());
+            Collector::default()
+        },
+        Collector::with_live_files,
+    ));
     destinations.push(Destination { path: path.to_owned(), process, collector: Arc::clone(&collector) });
     collector
 }
 
 extern "C" fn write_all() {
     let process = std::process::id();
-    for destination in DESTINATIONS.lock().iter().filter(|d| d.process == process && !d.collector.is_empty())
-    {
-        if let Err(error) = write(destination) {
-            eprintln!("statistics: {}: {error}", destination.path.display());
+    for destination in DESTINATIONS.lock().iter().filter(|d| d.process == process) {
+        let written = if destination.collector.is_empty() { Ok(()) } else { write(destination) };
+        match written {
+            Ok(()) => destination.collector.remove_saved(),
+            Err(error) => eprintln!("statistics: {}: {error}", destination.path.display()),
         }
     }
 }

@@ -6,10 +6,13 @@ mod bounds;
 mod collect;
 pub mod compare;
 mod file;
+pub mod live;
 pub mod report;
+mod sums;
 pub mod text;
 
 pub use bounds::{Bound, Bounds, DeviceUsage};
-pub use collect::{Collector, CountedKernel};
+pub use collect::Collector;
 pub use file::written_at_exit;
 pub use report::Report;
+pub use sums::CountedKernel;

@@ -11,7 +11,7 @@ use gencl_eu::profile::InstructionCounter;
 use serde::{Deserialize, Serialize};
 
 /// The version of the format. Files of an earlier version can be read: fields that it did not have are empty.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// All launches of a process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -25,6 +25,9 @@ pub struct Report {
     /// Only executions and lanes were counted, by translated code, and clocks are those for which instructions issue.
     #[serde(default)]
     pub fast: bool,
+    /// What the report lacks, and why, each a sentence for people: of a process that was killed, for example.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Kernels, in the order of their first launches.
     pub kernels: Vec<Kernel>,
     /// Launches, in the order in which they ended.
@@ -91,7 +94,8 @@ impl Report {
     }
 }
 
-/// One kernel: the same code, dispatched with the same SIMD width. All clocks are EU clocks.
+/// One kernel of one program: the same code, dispatched with the same SIMD width. Of programs that are not known, equal
+/// code is one kernel. All clocks are EU clocks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Kernel {
     /// Hash of its code, 16 hexadecimal digits.
@@ -99,10 +103,22 @@ pub struct Kernel {
     /// Its name in the source, where the program is known.
     #[serde(default)]
     pub name: String,
+    /// How it is shown: the name; with what makes the difference, where several kernels have the same: `add (-DN=4)`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub label: String,
+    /// Its number in the process that launched it, from 1, by which its driver marks launches; 0 where it is not known.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub id: u32,
     /// Its program: `N-HASH-KERNEL` with the number of the build, the first digits of the hash of its source, and
-    /// the name of its first kernel.
+    /// the name of the kernel of it that takes most of the time.
     #[serde(default)]
     pub program: String,
+    /// The options that the program was built with, as the application gave them.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub options: String,
+    /// Largest number of general registers in use at once, of the 128 of a thread; 0 where it is not known.
+    #[serde(default)]
+    pub registers: u32,
     /// Whether its instructions have source locations.
     #[serde(default)]
     pub line_information: LineInformation,
@@ -126,8 +142,11 @@ pub struct Kernel {
     /// that was not compiled for a profile.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub gen_ir: String,
-    /// Launches.
+    /// Launches that ended. Those that did not are in no other count.
     pub launches: u64,
+    /// Launches that a fault ended.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub faults: u64,
     /// Work-groups.
     pub groups: u64,
     /// EU threads.
@@ -153,8 +172,11 @@ pub struct Kernel {
     pub limit: String,
     /// The clocks of each bound of `full_cycles`.
     pub bounds: BTreeMap<String, u64>,
-    /// Resident threads per EU when the device is full.
+    /// Resident threads per EU when the device is full; of launches that differ, the average by their clocks.
     pub occupancy: f64,
+    /// Why these are not all threads of an EU; empty when they are.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub occupancy_limit: String,
     /// Hardware threads of an EU, the limit of `occupancy`.
     #[serde(default)]
     pub threads_per_eu: u32,
@@ -195,6 +217,7 @@ impl Kernel {
     pub fn add(&mut self, other: &Kernel) {
         let Kernel {
             launches,
+            faults,
             groups,
             threads,
             executed,
@@ -206,6 +229,7 @@ impl Kernel {
             ..
         } = other;
         self.launches += launches;
+        self.faults += faults;
         self.groups += groups;
         self.threads += threads;
         self.executed += executed;
@@ -285,6 +309,25 @@ pub struct Wait {
 pub struct Launch {
     /// Index of its kernel in [`Report::kernels`].
     pub kernel: usize,
+    /// The process that launched it: its id; in profiles, its number from 1.
+    #[serde(default)]
+    pub process: u32,
+    /// Its number among the launches that the process enqueued, from 1; 0 where it is not known. A launch with uneven
+    /// work-groups is several with the same number.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub number: u32,
+    /// Work-items of each dimension of the whole command; zeros where they are not known.
+    #[serde(default)]
+    pub global: [u64; 3],
+    /// Work-items of a work-group of the command.
+    #[serde(default)]
+    pub local: [u64; 3],
+    /// The arguments, each as `NAME=VALUE`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<String>,
+    /// The fault that ended it. There are no counts then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
     /// Work-groups of each dimension.
     pub groups: [u64; 3],
     /// Threads of a work-group.
@@ -298,8 +341,22 @@ pub struct Launch {
     /// The clocks of each bound that is not 0, the largest of which are `cycles`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub bounds: BTreeMap<String, u64>,
+    /// Cache lines that messages accessed, each once per message.
+    #[serde(default)]
+    pub lines: u64,
+    /// The same, each line once.
+    #[serde(default)]
+    pub distinct_lines: u64,
     /// Clocks that threads would take alone on their EUs, of the first work-groups in the order of dispatch;
     /// empty for later launches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<u32>,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }

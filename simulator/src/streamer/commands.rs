@@ -90,7 +90,7 @@ const PAIRS: Length = Length::Repeated { first: 3, each: 2 };
 /// All commands that are simulated. Columns: Gen7, Gen7.5, Gen8, Gen9.
 #[rustfmt::skip]
 pub const COMMANDS: &[Command] = &[
-    mi_one("MI_NOOP", 0x00, layouts::mi_noop::FIELDS, mi::no_effect),
+    mi_one("MI_NOOP", 0x00, layouts::mi_noop::FIELDS, mi::noop),
     mi_one("MI_USER_INTERRUPT", 0x02, &[], mi::no_effect),
     mi_one("MI_ARB_CHECK", 0x05, &[], mi::no_effect),
     Command {

@@ -13,7 +13,7 @@ use super::layouts::{
 use super::state::{Pipeline, Vfe};
 use super::{Streamer, traits};
 use crate::gpu::{LaunchStatistics, Prepared};
-use gencl_eu::dispatch::{GRF_SIZE, GroupStatistics, Launch, Rounding, Scratch, Used};
+use gencl_eu::dispatch::{GRF_SIZE, GroupStatistics, Launch, LaunchMark, Rounding, Scratch, Used};
 use gencl_eu::fault::Fault;
 use gencl_eu::memory::{Access, canonical};
 
@@ -140,8 +140,8 @@ pub fn walker(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, F
     if packet.is_set(walk::PREDICATE) && !streamer.state.registers.predicate() {
         return Ok(Flow::Next);
     }
-    let last = streamer.last_walker.take();
-    let walker = match last.filter(|last| last.is_for(packet) && last.prepared.is_valid()) {
+    let (last, mark) = (streamer.last_walker.take(), streamer.mark);
+    let walker = match last.filter(|last| last.is_for(packet, mark) && last.prepared.is_valid()) {
         Some(last) => Some(last),
         None => streamer.prepare(packet)?,
     };
@@ -165,12 +165,17 @@ pub struct LastWalker<'a> {
     statistics: LaunchStatistics,
     /// Number of work-items.
     invocations: u64,
+    /// How the launch is marked.
+    mark: LaunchMark,
 }
 
 impl LastWalker<'_> {
     /// Whether it is for an equal command without indirect parameters.
-    fn is_for(&self, packet: Packet<'_>) -> bool {
-        self.dwords == packet.dwords && !packet.is_set(walk::INDIRECT) && packet.get(walk::DATA_LENGTH) == 0
+    fn is_for(&self, packet: Packet<'_>, mark: LaunchMark) -> bool {
+        self.dwords == packet.dwords
+            && self.mark == mark
+            && !packet.is_set(walk::INDIRECT)
+            && packet.get(walk::DATA_LENGTH) == 0
     }
 }
 
@@ -187,6 +192,7 @@ impl<'a> Streamer<'a> {
         let (kernel, simd_width, sum) = (launch.kernel, launch.simd_width, GroupStatistics::default());
         Ok(Some(LastWalker {
             dwords: packet.dwords.to_vec(),
+            mark: self.mark,
             prepared: self.gpu.executor.prepare(launch, self.memory, self.running)?,
             statistics: LaunchStatistics { kernel, simd_width, groups, sum },
             invocations: groups.iter().fold(lanes, |product: u64, n| product.saturating_mul(*n)),
@@ -291,6 +297,7 @@ impl Streamer<'_> {
                 _ => Rounding::Zero,
             },
             single_program_flow: desc.is_set(descriptor::SINGLE_PROGRAM_FLOW),
+            mark: self.mark,
         };
         for thread in 0..launch.threads_per_group() {
             self.rule(launch.dispatch_mask(thread) != 0, || {

@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::command::Flow;
 use super::field::Packet;
 use super::layouts::{
-    mi_batch_buffer_start as start, mi_copy_mem_mem as copy, mi_flush_dw as flush, mi_rs_control,
-    mi_semaphore_wait as semaphore, mi_store_data_imm as store,
+    mi_batch_buffer_start as start, mi_copy_mem_mem as copy, mi_flush_dw as flush, mi_noop as noop,
+    mi_rs_control, mi_semaphore_wait as semaphore, mi_store_data_imm as store,
 };
 use super::{Streamer, not_global};
 use crate::clock;
@@ -15,6 +15,14 @@ use gencl_eu::memory::canonical;
 
 /// Executes a command without an effect that a program could observe.
 pub fn no_effect(_: &mut Streamer<'_>, _: Packet<'_>) -> Result<Flow, Fault> {
+    Ok(Flow::Next)
+}
+
+/// Keeps the number, which drivers mark launches with.
+pub fn noop(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
+    if packet.is_set(noop::WRITE_ENABLE) {
+        streamer.mark.set(packet.get32(noop::IDENTIFICATION));
+    }
     Ok(Flow::Next)
 }
 

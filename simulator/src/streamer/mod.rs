@@ -34,6 +34,7 @@ use gencl_isa::Generation;
 
 use crate::gpu::Gpu;
 use crate::running::Running;
+use gencl_eu::dispatch::LaunchMark;
 use gencl_eu::fault::{Fault, Reason};
 use gencl_eu::memory::{Access, AddressSpace, Cursor, PageFault, canonical};
 
@@ -52,6 +53,8 @@ pub struct Streamer<'a> {
     caller: Option<(u64, u64)>,
     /// The last walker, if no command has changed the state since.
     last_walker: Option<media::LastWalker<'a>>,
+    /// How the driver has marked the next launch.
+    mark: LaunchMark,
     /// Number of PIPE_CONTROLs since the last one that stalled; the kernel emits one between batches.
     unstalled: u32,
 }
@@ -79,6 +82,7 @@ impl<'a> Streamer<'a> {
             read,
             caller,
             last_walker: None,
+            mark: LaunchMark::default(),
             unstalled: 0,
         }
     }

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use gencl_eu::abi::TranslationSource;
 use gencl_eu::abi::{Answer, Frame};
+use gencl_eu::dispatch::LaunchMark;
 use gencl_simulator::statistics::report::Interpreted;
-use gencl_simulator::statistics::{Collector, Report, text};
+use gencl_simulator::statistics::{Collector, Report, live, text, written_at_exit};
 use gencl_simulator::translated::source::{EngineChoice, Source};
 use gencl_simulator::{Settings, Simulator};
 
@@ -61,6 +62,52 @@ fn launches_of_one_kernel_are_added_up() {
     let cycles =
         |kernel: usize| report.launches.iter().filter(|l| l.kernel == kernel).map(|l| l.cycles).sum::<u64>();
     assert_eq!((cycles(0), cycles(1)), (first.cycles, second.cycles));
+}
+
+/// MI_NOOPs with the numbers of a mark.
+fn mark(mark: LaunchMark) -> [u32; 2] {
+    mark.numbers().map(|number| 1 << 22 | number)
+}
+
+/// Launches of the same code are of different kernels when they are marked so, and those that are marked as hidden are not counted.
+#[test]
+fn marks_tell_kernels_apart() {
+    let collector = Arc::<Collector>::default();
+    let settings = Settings { statistics: Some(Arc::clone(&collector)), ..Settings::default() };
+    let machine = Machine::new(Simulator::with_settings("skl", settings).unwrap());
+    let commands = machine.launch(&ids(10));
+    let marks = [LaunchMark::new(2, 1), LaunchMark::new(1, 2), LaunchMark::hidden(), LaunchMark::new(2, 4)];
+    for marks in marks.map(mark) {
+        machine.run(&[&marks, &commands]).unwrap();
+    }
+    // A mark is that of a batch.
+    machine.run(&[&commands]).unwrap();
+    let report = collector.report();
+    let kernels: Vec<_> = report.kernels.iter().map(|kernel| (kernel.id, kernel.launches)).collect();
+    assert_eq!(kernels, [(2, 2), (1, 1), (0, 1)]);
+    let launches: Vec<_> = report.launches.iter().map(|launch| (launch.kernel, launch.number)).collect();
+    assert_eq!(launches, [(0, 1), (1, 2), (0, 4), (2, 0)]);
+}
+
+/// What a process leaves that does not exit by itself is the report of the launches that have ended.
+#[test]
+fn live_files_have_the_report() {
+    let folder = std::env::temp_dir().join(format!("gencl-live-{}", std::process::id()));
+    std::fs::create_dir(&folder).unwrap();
+    let path = folder.join("counts.json");
+    let collector = written_at_exit(&path);
+    let settings = Settings { statistics: Some(Arc::clone(&collector)), ..Settings::default() };
+    let machine = Machine::new(Simulator::with_settings("skl", settings).unwrap());
+    let [(left, process)] = &live::left_behind(&path)[..] else { panic!("one folder") };
+    assert_eq!((*process, live::read(left).unwrap()), (std::process::id(), None));
+    let reverse = Launch { kernel: REVERSE, threads: 2, slm_code: 1, ..Launch::default() };
+    for launch in [ids(10), reverse, ids(20)] {
+        machine.run_kernel(&launch).unwrap();
+        assert_eq!(live::read(left).unwrap(), Some(collector.report()));
+    }
+    collector.remove_saved();
+    assert!(live::left_behind(&path).is_empty());
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 /// With [`EngineChoice::Translate`], the statistics say what the translation leaves to the interpreter, which

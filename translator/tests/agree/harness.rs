@@ -404,6 +404,7 @@ fn run_with(case: &Case, code: &[u8], settings: Settings) -> Result<Outcome, Fau
         alternate_float: false,
         rounding: Rounding::NearestEven,
         single_program_flow: false,
+        mark: Default::default(),
     };
     let engine = Engine::new(device, &settings);
     limited(|running| engine.prepare(launch, &memory, running)?.execute())?;

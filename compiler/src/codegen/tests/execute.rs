@@ -147,6 +147,7 @@ fn dispatch(kernel: &Kernel, launch: &Launch) -> Dispatch {
         alternate_float: false,
         rounding: Rounding::NearestEven,
         single_program_flow: false,
+        mark: Default::default(),
     }
 }
 

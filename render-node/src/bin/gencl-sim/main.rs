@@ -1,14 +1,13 @@
 //! Runs a program with a simulated Intel render node.
 
-mod signals;
 mod stats;
 mod tree;
 
-use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use clap::Parser;
+use gencl_commands::child;
 use gencl_commands::sim::Arguments;
 
 /// The variable with the path of the preload library, for the library itself too. Tests set it, as cargo builds the
@@ -63,14 +62,12 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
         command.env("GENCL_RENDER_NODE_STATISTICS", statistics.path());
     }
     let name = arguments.program[0].to_string_lossy();
-    let mut child = signals::spawn(&mut command).map_err(|e| format!("{name}: {e}"))?;
+    let mut child = child::spawn(&mut command).map_err(|e| format!("{name}: {e}"))?;
     let status = child.wait().map_err(|e| format!("{name}: {e}"))?;
     if let Some(Err(error)) = statistics.map(stats::Statistics::finish) {
         eprintln!("gencl-sim: {error}");
     }
-    // As shells do for signals.
-    let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
-    Ok(ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX)))
+    Ok(ExitCode::from(child::exit_code(status)))
 }
 
 fn main() -> ExitCode {

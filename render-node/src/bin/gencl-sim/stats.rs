@@ -2,10 +2,10 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{BufReader, ErrorKind};
+use std::io::{self, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use gencl_simulator::statistics::{Report, text};
+use gencl_simulator::statistics::{Report, live, text};
 
 /// Target of the statistics.
 pub struct Statistics {
@@ -52,11 +52,27 @@ impl Statistics {
         Ok(found)
     }
 
-    /// Prints the statistics, or a message that there are none.
+    /// Makes the file of a process that was killed of what it has left.
+    fn complete(&self, folder: &Path, process: u32) -> io::Result<()> {
+        if let Some(report) = live::read(folder)? {
+            let named = format!("{}.{process}", self.path.display());
+            let path = if self.path.exists() { Path::new(&named) } else { &self.path };
+            fs::write(path, serde_json::to_vec(&report)?)?;
+            eprintln!(
+                "gencl-sim: process {process} did not exit by itself: what it had not ended is not counted"
+            );
+        }
+        fs::remove_dir_all(folder)
+    }
+
+    /// Writes those of processes that were killed, and prints the statistics, or a message that there are none.
     pub fn finish(self) -> Result<(), String> {
+        for (folder, process) in live::left_behind(&self.path) {
+            self.complete(&folder, process).map_err(|error| format!("{}: {error}", folder.display()))?;
+        }
         let written = self.written()?;
         if written.is_empty() {
-            eprintln!("gencl-sim: no statistics: no process that ended by itself launched a kernel");
+            eprintln!("gencl-sim: no statistics: no process ended a launch of a kernel");
         }
         for path in written.iter().filter(|_| self.print) {
             let report: Report = File::open(path)

@@ -1,0 +1,57 @@
+//! What tests of profiled programs share.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use gencl_testing::harness;
+
+/// The profiler.
+pub const PROFILER: &str = env!("CARGO_BIN_EXE_gencl-profile");
+
+/// Why programs cannot be run.
+pub fn missing() -> Option<String> {
+    let folder = Path::new(PROFILER).parent()?;
+    let file = ["libgencl.so", "genclc"].into_iter().find(|file| !folder.join(file).exists());
+    file.map(|file| format!("{file} is not built")).or_else(|| harness::missing_programs(&["cc"]))
+}
+
+/// A folder with a compiled program, and with profiles of it.
+pub struct Program {
+    folder: tempfile::TempDir,
+    name: String,
+}
+
+impl Program {
+    /// Compiles a C file.
+    pub fn new(source: &Path) -> Result<Program, String> {
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let mut compiler = Command::new("cc");
+        compiler.arg(source).arg("-o").arg(folder.path().join(&name)).args(["-O2", "-lOpenCL", "-lm"]);
+        match compiler.status() {
+            Ok(status) if status.success() => Ok(Program { folder, name }),
+            other => Err(format!("cc: {other:?}")),
+        }
+    }
+
+    /// A file in the folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The program.
+    pub fn program(&self) -> PathBuf {
+        self.path(&self.name)
+    }
+
+    /// The profiler with options, which writes to a folder; the program's command is to be added.
+    pub fn profiler(&self, options: &[&str], output: &str) -> Command {
+        let mut command = Command::new(PROFILER);
+        command.args(options).arg("--output").arg(self.path(output)).arg("--");
+        for variable in ["OCL_ICD_VENDORS", "GENCL_COMPILER", "GENCL_DEVICE", "GENCL_DEBUG"] {
+            command.env_remove(variable);
+        }
+        command.env("GENCL_CACHE", "off");
+        command
+    }
+}
