@@ -298,7 +298,7 @@ fn endless_gather() -> Outcome {
         "fault_endless_gather",
         "kernel void bad(global int *p) {
             uint at = get_global_id(0) & 7;
-            while (at != 12345) at = p[at & 63] & 31;
+            while (at != 12345) at = p[at & 63] & 0x3fff;
             p[0] = at;
         }",
     )
