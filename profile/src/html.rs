@@ -90,8 +90,11 @@ impl<'a> ComparisonData<'a> {
 /// The counts of a [`Cost`] that the page shows, without zeros at the end.
 type Numbers = Vec<u64>;
 
+/// A count and its name.
+type NamedCount = (&'static str, fn(&Cost) -> u64);
+
 /// The counts by name.
-const COSTS: [(&str, fn(&Cost) -> u64); 12] = [
+const COSTS: [NamedCount; 12] = [
     ("clocks", |cost| cost.clocks),
     ("issue", |cost| cost.issue),
     ("wait", |cost| cost.wait),

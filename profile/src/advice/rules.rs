@@ -93,8 +93,8 @@ fn spills(subject: &Subject<'_>) -> Option<Finding> {
     }
     // Where registers are short, values are copied, and constants are loaded again and again; and what a register would
     // be needed for cannot be executed ahead, to hide waiting.
-    let copies =
-        subject.removed(|executed| executed.facts.is_some_and(|facts| facts.copies).then(|| *executed.uses));
+    let copies = subject
+        .removed(|executed| executed.facts.is_some_and(|facts| facts.copies).then_some(*executed.uses));
     removed.uses.add(&copies.uses, 1.0);
     let waiting: u64 = subject.instructions().map(|executed| executed.instruction.counter.wait).sum();
     removed.uses[Bound::Latency] = removed.uses[Bound::Latency].max(waiting as f64);

@@ -48,7 +48,12 @@ impl Program {
     pub fn profiler(&self, options: &[&str], output: &str) -> Command {
         // A job that a shell starts in the background ignores SIGINT, and so would the profiler.
         let mut command = Command::new("env");
-        command.args(["--default-signal=INT", PROFILER]).args(options).arg("--output").arg(self.path(output)).arg("--");
+        command
+            .args(["--default-signal=INT", PROFILER])
+            .args(options)
+            .arg("--output")
+            .arg(self.path(output))
+            .arg("--");
         for variable in ["OCL_ICD_VENDORS", "GENCL_COMPILER", "GENCL_DEVICE", "GENCL_DEBUG"] {
             command.env_remove(variable);
         }
