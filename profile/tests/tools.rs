@@ -211,8 +211,11 @@ fn decoded(text: &str) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
+/// A test.
+type Test = fn() -> Outcome;
+
 fn main() {
-    let in_chromium: [(&str, fn() -> Outcome); 2] =
+    let in_chromium: [(&str, Test); 2] =
         [("page_in_chromium", page_in_chromium), ("page_in_a_narrow_window", page_in_a_narrow_window)];
     let mut tests = vec![
         harness::test_unless(
