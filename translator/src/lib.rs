@@ -128,5 +128,5 @@ pub fn to_ir(request: &Request, choices: &Choices) -> Result<Written, Refused> {
         passes::counters::place(&mut lifted);
     }
     lifted.function = passes::all(&lifted.function, request.tier);
-    Ok(lower::lower(&plan, lifted))
+    Ok(lower::lower(&plan, lifted, request.tier))
 }

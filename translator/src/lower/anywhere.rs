@@ -2,7 +2,10 @@
 
 use super::Lowering;
 use super::memory::Site;
-use crate::ir::{I32, Scalar as LlvmScalar, Ty, Value as LlvmValue};
+use crate::ir::{I32, POINTER, Scalar as LlvmScalar, Ty, Value as LlvmValue};
+
+/// Memory that is written and never read.
+const NOWHERE: &str = "%nowhere";
 
 impl Lowering<'_> {
     /// Accesses elements at offsets of 32 bits that are inside, and ends the way.
@@ -49,8 +52,10 @@ impl Lowering<'_> {
                     true => mask,
                     false => {
                         // Without masks there would be a branch for each lane. Lanes that are not enabled write where nobody reads.
-                        let nowhere = self.f.variable(16);
-                        let nowhere = self.f.opaque(&nowhere);
+                        if self.hoisted.insert(NOWHERE.to_owned()) {
+                            self.f.variable_named(NOWHERE, 16);
+                        }
+                        let nowhere = self.f.opaque(&LlvmValue::named(POINTER, NOWHERE));
                         let nowhere = self.f.splat(&nowhere, places.ty.lanes);
                         places = self.f.select(&mask, &places, &nowhere);
                         ones

@@ -19,7 +19,7 @@ mod windows;
 use std::collections::BTreeMap;
 
 use fixedbitset::FixedBitSet;
-use gencl_eu::abi::{ENDED, ENTRY, FAULT, Frame, Translation, YIELD};
+use gencl_eu::abi::{ENDED, ENTRY, FAULT, Frame, Tier, Translation, YIELD};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Written;
@@ -98,8 +98,8 @@ struct Lowering<'a> {
     stops: bool,
 }
 
-/// LLVM IR of what was lifted of a kernel.
-pub fn lower(plan: &Plan<'_>, lifted: Lifted) -> Written {
+/// LLVM IR of what was lifted of a kernel, for one of the tiers.
+pub fn lower(plan: &Plan<'_>, lifted: Lifted, tier: Tier) -> Written {
     let function = &lifted.function;
     let stops = !function.resumed.is_empty();
     let mut lowering = Lowering {
@@ -120,7 +120,7 @@ pub fn lower(plan: &Plan<'_>, lifted: Lifted) -> Written {
         next: Label::default(),
         stopped: Vec::new(),
         hoisted: FxHashSet::default(),
-        windows: Windows::default(),
+        windows: Windows::new(tier == Tier::Baseline),
         partial_rows: Vec::new(),
         atomics: Vec::new(),
         lanes_of_atomics: None,

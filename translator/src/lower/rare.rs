@@ -6,7 +6,7 @@ use std::mem::offset_of;
 use gencl_eu::abi::Frame;
 
 use super::memory::Site;
-use super::windows::{FOUND, KNOWN, Reach};
+use super::windows::{KNOWN, Reach};
 use super::{FILE, Lowering};
 use crate::ir::{BIT, I32, I64, Label, POINTER, Ty, Value as LlvmValue};
 use crate::message::Message;
@@ -55,7 +55,7 @@ impl Lowering<'_> {
         addresses: &LlvmValue,
     ) {
         let own = [self.thread.clone(), LlvmValue::int(I32, index as u64), mask.clone()];
-        let found = LlvmValue::named(POINTER, FOUND);
+        let found = self.windows.found();
         let failed = self.missed(reach.window, &found, &own, addresses, mask);
         self.performed(&failed, reach.window);
     }
@@ -142,7 +142,7 @@ impl Lowering<'_> {
         };
         let number = number_of(&mut self.partial_rows, row);
         let mut arguments = vec![
-            LlvmValue::named(POINTER, FOUND),
+            self.windows.found(),
             self.thread.clone(),
             LlvmValue::int(I32, index as u64),
             site.enabled.clone(),

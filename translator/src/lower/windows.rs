@@ -11,10 +11,10 @@ use super::{CONSTANT, FILE, FRAME, Lowering};
 use crate::ir::{I32, I64, POINTER, Ty, Value as LlvmValue};
 use crate::middle::op::{Input, Space, Window};
 
-/// Where the variables are, of which LLVM makes values.
+/// Where accesses read the variables.
 pub const KNOWN: &str = "%known";
-/// Where rare functions write them.
-pub const FOUND: &str = "%found";
+/// Where rare functions write them, if LLVM makes values of [`KNOWN`].
+const FOUND: &str = "%found";
 /// Bytes of a variable.
 const SIZE: usize = 8;
 
@@ -34,6 +34,9 @@ enum Question {
 /// The windows of a function that is being lowered.
 #[derive(Default)]
 pub struct Windows {
+    /// Rare functions write what accesses read, so that no values are made of the variables. Values are better in loops, but there are
+    /// some of each access, and each access joins them: for LLVM, work that grows with the square of straight code.
+    in_memory: bool,
     count: u32,
     shared: FxHashMap<Window, u32>,
     scratch: Option<u32>,
@@ -70,6 +73,16 @@ pub struct Reach {
 }
 
 impl Windows {
+    /// No windows; `in_memory`: accesses read memory for what they ask, not values.
+    pub fn new(in_memory: bool) -> Windows {
+        Windows { in_memory, ..Windows::default() }
+    }
+
+    /// Where rare functions write the variables.
+    pub fn found(&self) -> LlvmValue {
+        LlvmValue::named(POINTER, if self.in_memory { KNOWN } else { FOUND })
+    }
+
     /// How many there are.
     pub fn count(&self) -> u32 {
         self.count
@@ -202,6 +215,9 @@ impl Lowering<'_> {
 
     /// Takes what is known by now of a window.
     pub fn take_again(&mut self, number: u32) {
+        if self.windows.in_memory {
+            return;
+        }
         let hole = self.f.hole();
         self.windows.taken.push((hole, number));
     }
@@ -224,11 +240,11 @@ impl Lowering<'_> {
 
     /// Makes the variables, and looks at all windows.
     pub fn look_at_all(&mut self) {
-        let places = [KNOWN, FOUND];
+        let places = if self.windows.in_memory { &[KNOWN][..] } else { &[KNOWN, FOUND] };
         places
             .iter()
             .for_each(|name| self.f.variable_named(name, (self.windows.variables.len() * SIZE).max(1)));
-        (0..self.windows.count).for_each(|number| self.look(number, &places));
+        (0..self.windows.count).for_each(|number| self.look(number, places));
     }
 
     /// Looks at a window, and writes what is asked of it.

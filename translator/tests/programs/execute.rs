@@ -261,6 +261,7 @@ pub fn executed(
     let written = lower(
         &plan,
         Lifted { function: function.clone(), interpreted: Vec::new(), counters: 0, counted: Vec::new() },
+        tier,
     );
     let object = host.compile(&written.ir, tier)?;
     let translation = Translation { object, ..written.translation };
