@@ -11,7 +11,7 @@ use std::mem::size_of;
 use super::file;
 use super::flow::thread_successors;
 use super::message::MessageOperation;
-use super::op::{Action, Op};
+use super::op::{Action, Branch, Op};
 use super::operand::{SourceLocation, Src};
 use super::probe::Probe;
 use super::run::Context;
@@ -36,10 +36,54 @@ pub fn reaches_end(ops: &[Op]) -> Vec<bool> {
     }
 }
 
+/// Whether an instruction is in a loop, in which a thread does nothing that others notice or can change: it sends no messages but
+/// fences, does not wait, and does not read the time.
+pub fn is_silent(ops: &[Op], index: usize) -> bool {
+    let mut predecessors = vec![Vec::new(); ops.len()];
+    let mut reached = vec![false; ops.len()];
+    let mut open = vec![index];
+    while let Some(index) = open.pop() {
+        if index >= ops.len() || std::mem::replace(&mut reached[index], true) {
+            continue;
+        }
+        let unknown = [Branch::JumpIndirect, Branch::Return];
+        if matches!(&ops[index].action, Action::Branch(own) if unknown.contains(own) || matches!(own, Branch::Call { .. }))
+        {
+            return false;
+        }
+        for next in thread_successors(ops, index) {
+            if let Some(all) = predecessors.get_mut(next) {
+                all.push(index);
+            }
+            open.push(next);
+        }
+    }
+    if predecessors.get(index).is_none_or(Vec::is_empty) {
+        return false;
+    }
+    let mut comes_back = vec![false; ops.len()];
+    let mut open = vec![index];
+    while let Some(index) = open.pop() {
+        if !matches!(effect(&ops[index], u32::MAX), Effect::None) {
+            return false;
+        }
+        if !std::mem::replace(&mut comes_back[index], true) {
+            open.extend(&predecessors[index]);
+        }
+    }
+    true
+}
+
 /// The fault of a thread from which no end can be reached.
 #[cold]
 pub fn no_end() -> Fault {
     Fault::new(Reason::Endless("no end of the kernel can be reached from here"))
+}
+
+/// The fault of a thread whose state repeats.
+#[cold]
+pub fn registers_repeat() -> Fault {
+    Fault::new(Reason::Endless("the registers repeat, and nothing from outside can change them"))
 }
 
 /// What is observed of a work-group.
@@ -53,7 +97,7 @@ pub struct Watch {
 }
 
 /// The search for a state that repeats.
-struct Cycle {
+pub struct Cycle {
     saved: Vec<u8>,
     /// Whether `saved` is a state since which nothing else could bring anything new.
     is_saved: bool,
@@ -65,18 +109,21 @@ struct Cycle {
 /// States before the first one is saved: those of a loop that sends messages never are.
 const QUIET: u64 = 16;
 
-impl Cycle {
-    fn new() -> Cycle {
+impl Default for Cycle {
+    fn default() -> Cycle {
         Cycle { saved: Vec::new(), is_saved: false, compared: 0, until: QUIET }
     }
+}
 
-    fn restart(&mut self) {
+impl Cycle {
+    /// Forgets all states: something has come from outside.
+    pub fn restart(&mut self) {
         (self.is_saved, self.compared, self.until) = (false, 0, QUIET);
     }
 
     /// Whether a state, in parts, is the saved one. The distance of those that are saved doubles, so that a
     /// cycle of any length is found.
-    fn repeats(&mut self, state: &[&[u8]]) -> bool {
+    pub fn repeats(&mut self, state: &[&[u8]]) -> bool {
         if self.is_saved && is_same(&self.saved, state) {
             return true;
         }
@@ -164,8 +211,8 @@ fn effect(op: &Op, mask: u32) -> Effect {
 impl Watch {
     /// Begins to observe a work-group of so many threads.
     pub fn new(threads: u32) -> Watch {
-        let threads = (0..threads).map(|_| Cycle::new()).collect();
-        Watch { threads, group: Cycle::new(), last: 0, repeats: false }
+        let threads = (0..threads).map(|_| Cycle::default()).collect();
+        Watch { threads, group: Cycle::default(), last: 0, repeats: false }
     }
 
     /// A thread is about to execute an instruction.
@@ -190,10 +237,7 @@ impl Watch {
 
     /// The fault of the thread whose state has repeated.
     pub fn check(&self) -> Result<(), Fault> {
-        if !self.repeats {
-            return Ok(());
-        }
-        Err(Fault::new(Reason::Endless("the registers repeat, and nothing from outside can change them")))
+        if self.repeats { Err(registers_repeat()) } else { Ok(()) }
     }
 
     /// All threads that have not ended have had their turn. Returns the fault if the work-group's state has repeated, and

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use gencl_isa::{Extra, Generation, Instruction, Opcode, Operand, Register, decode_first};
 use rustc_hash::FxHashMap;
 
-use super::endless::reaches_end;
+use super::endless::{is_silent, reaches_end};
 use super::lower::Lowering;
 use super::op::{Action, Branch, Op};
 use crate::device::Device;
@@ -143,6 +143,12 @@ impl Kernel {
     /// Whether a thread that is at an instruction, given by its index, may ever end.
     pub fn can_end(&self, index: usize) -> bool {
         self.reaches_end.get_or_init(|| reaches_end(&self.ops)).get(index).copied().unwrap_or(true)
+    }
+
+    /// Whether an instruction, given by its index, is in a loop in which a thread does nothing that others notice or can
+    /// change: if it comes back in the same state, it never ends. Takes time in proportion to the code.
+    pub fn is_silent(&self, index: usize) -> bool {
+        is_silent(&self.ops, index)
     }
 
     /// The index of the instruction at a byte offset.

@@ -39,7 +39,7 @@ mod wide;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use endless::no_end;
+pub use endless::{Cycle, no_end, registers_repeat};
 pub use flow::thread_successors;
 pub use kernel::{Kernel, first_instruction};
 pub use run::{Context, Worker, run_group, run_group_with, run_one, send_one};

@@ -6,12 +6,13 @@ use std::slice;
 use std::sync::Arc;
 
 use super::loader::HostCode;
+use super::look::Looks;
 use super::surfaces::LaunchSurfaces;
 use crate::running::Running;
 use gencl_eu::abi::{Frame, Image, Window};
 use gencl_eu::device::Device;
 use gencl_eu::dispatch::Launch;
-use gencl_eu::fault::{Fault, Reason};
+use gencl_eu::fault::Fault;
 use gencl_eu::file::{CONTROL, dword};
 use gencl_eu::memory::{AddressSpace, PAGE_SIZE};
 use gencl_eu::message::MessageCache;
@@ -54,6 +55,10 @@ pub struct FrameOwner {
     pub caches: Vec<MessageCache>,
     /// The fault of a callback.
     pub fault: Option<Fault>,
+    /// Where the stack of translated code begins, at its highest address, while that is executed.
+    pub stack: usize,
+    /// What threads have found when they looked whether they go on.
+    pub looks: Looks,
 }
 
 impl FrameOwner {
@@ -116,20 +121,6 @@ impl FrameOwner {
         let CalledThread { frame, work, mut context, thread } = self.thread(number, instruction)?;
         eu::send_one(&work.kernel, &mut context, thread, frame.group, mask)
     }
-
-    /// Stops thread `number`, which is at an instruction, if the launch is cancelled or the thread could never end.
-    fn look(&mut self, number: u32, instruction: u32) -> Result<(), Fault> {
-        let LaunchContext { kernel, running, .. } = &*self.task.as_ref().ok_or_else(no_launch)?.work;
-        let mut fault = if running.cancel.is_set() {
-            Fault::new(Reason::Cancelled)
-        } else if !kernel.can_end(instruction as usize) {
-            eu::no_end()
-        } else {
-            return Ok(());
-        };
-        fault.group = Some(self.frame.group);
-        Err(eu::locate_fault(kernel, fault, number, instruction as usize))
-    }
 }
 
 /// A thread for which translated code calls the simulator.
@@ -151,7 +142,7 @@ fn window_range(size: u64, offset: u64) -> (u64, u64) {
     (first, Window::MAX_SIZE)
 }
 
-fn no_launch() -> Fault {
+pub(super) fn no_launch() -> Fault {
     Fault::unsupported("translated code that runs without a launch")
 }
 
@@ -159,7 +150,7 @@ fn no_launch() -> Fault {
 ///
 /// # Safety
 /// `frame` belongs to a [`FrameOwner`] without other references.
-unsafe fn with_owner<T>(
+pub(super) unsafe fn with_owner<T>(
     frame: *mut Frame,
     act: impl FnOnce(&mut FrameOwner) -> Result<T, Fault>,
 ) -> Option<T> {
@@ -202,16 +193,6 @@ pub unsafe extern "C" fn interpret(frame: *mut Frame, thread: u32, instruction: 
 pub unsafe extern "C" fn send(frame: *mut Frame, thread: u32, instruction: u32, mask: u32) -> u32 {
     // SAFETY: the caller gives the frame of an owner that nobody else refers to.
     let done = unsafe { with_owner(frame, |owner| owner.send(thread, instruction, mask)) };
-    u32::from(done.is_none())
-}
-
-/// [`Frame::look`]
-///
-/// # Safety
-/// As [`with_owner`].
-pub unsafe extern "C" fn look(frame: *mut Frame, thread: u32, instruction: u32) -> u32 {
-    // SAFETY: the caller gives the frame of an owner that nobody else refers to.
-    let done = unsafe { with_owner(frame, |owner| owner.look(thread, instruction)) };
     u32::from(done.is_none())
 }
 

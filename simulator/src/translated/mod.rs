@@ -5,6 +5,7 @@
 
 mod frame;
 pub mod loader;
+mod look;
 mod runner;
 pub mod source;
 mod surfaces;

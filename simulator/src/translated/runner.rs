@@ -4,9 +4,10 @@ use std::ops::Range;
 use std::ptr;
 use std::sync::Arc;
 
-use super::frame::{FrameOwner, find_window, interpret, look, send};
+use super::frame::{FrameOwner, find_window, interpret, send};
 pub use super::frame::{LaunchContext, TranslatedLaunch};
 use super::loader::HostCode;
+use super::look::{Looks, look};
 use gencl_eu::abi::{ENDED, Frame, Window, YIELD};
 use gencl_eu::device::Device;
 use gencl_eu::dispatch::{GRF_SIZE, GroupStatistics, HardwareThread, Launch};
@@ -80,8 +81,19 @@ impl Runner {
             look,
         };
         let (threads, caches, windows, images) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (task, fault) = (None, None);
-        let owner = Box::new(FrameOwner { frame, task, device, windows, images, threads, caches, fault });
+        let (task, fault, stack, looks) = (None, None, 0, Looks::default());
+        let owner = Box::new(FrameOwner {
+            frame,
+            task,
+            device,
+            windows,
+            images,
+            threads,
+            caches,
+            fault,
+            stack,
+            looks,
+        });
         let (headers, masks, files) = (Vec::new(), Vec::new(), Vec::new());
         let (saved, local, counters, resume) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Runner { owner, headers, masks, files, saved, local, counters, groups: 0, resume, control: 0 }
@@ -141,6 +153,7 @@ impl Runner {
             ..owner.frame
         };
         owner.task = Some(task);
+        owner.looks = Looks::default();
     }
 
     /// Whether it is set up for a launch with this code.
@@ -191,6 +204,8 @@ impl Runner {
         let owner = &mut *self.owner;
         let Some(entry) = owner.task.as_ref().map(|task| task.code.entry) else { return Err(Failed) };
         owner.frame.resume = self.resume.as_mut_ptr();
+        let here = 0_u8;
+        owner.stack = (&raw const here).addr();
         let frame = ptr::from_mut(owner).cast::<Frame>();
         // SAFETY: the frame is complete, and is the first field of its owner, to which there is no other
         // reference; the launch keeps the code alive.
