@@ -1,9 +1,9 @@
-//! Doubles and half floats, and conversions between all types in all rounding modes.
+//! Doubles and half floats.
 
 use gencl_utest::{Case, DOUBLE, Gpu, HALF, Launch, Need, Outcome, Random, all_needing, all_widths};
 use half::f16;
 
-use crate::numbers::{MODES, Mode, TYPES, Type, to_half};
+use crate::numbers::{Mode, to_half};
 
 pub fn cases() -> Vec<Case> {
     [
@@ -18,7 +18,6 @@ pub fn cases() -> Vec<Case> {
         all_needing(HALF, all_widths("half_memory", half_memory)),
         vec![Case::new("exact_roots", exact_roots)],
         all_widths("denormals", denormals),
-        TYPES.iter().map(conversion).collect(),
     ]
     .into_iter()
     .flatten()
@@ -358,82 +357,6 @@ fn half_memory(width: u32) -> Outcome {
             let (got, expected) = (result[12 * N + i], to_half(f64::from(a[i]), Mode::Zero));
             if !same_half(got, expected) {
                 return Err(format!("aligned: {}: {got}, expected {expected}", a[i]));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Numbers of a type: limits of all types, what lies between floats, and any bits.
-fn samples(ty: &Type) -> Vec<u64> {
-    let mut random = Random::new(9);
-    let mut bits = || u64::from(random.next_u32()) << 32 | u64::from(random.next_u32());
-    if ty.range.is_some() {
-        return (0..N)
-            .map(|i| (bits() as i64 >> (i % 64)) as u64 & (u64::MAX >> (64 - 8 * ty.bytes)))
-            .collect();
-    }
-    let numbers = (0..N).map(|i| {
-        let scale = 2f64.powi(i as i32 % 68 - 3);
-        let near = (bits() % 5) as f64 * 0.25 - 0.5;
-        match i % 4 {
-            0 => scale + near,
-            1 => -scale - near,
-            2 => (bits() as i64 >> (i % 60)) as f64 * 0.5,
-            _ => f64::from_bits(bits() & 0x800f_ffff_ffff_ffff | (1023 - 40 + bits() % 80) << 52),
-        }
-    });
-    let numbers = numbers.chain([0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY]);
-    let all = numbers.map(|v| match ty.bytes {
-        2 => to_half(v, Mode::Nearest).to_bits().into(),
-        4 => u64::from((v as f32).to_bits()),
-        _ => v.to_bits(),
-    });
-    all.skip(4).collect()
-}
-
-fn conversion(from: &'static Type) -> Case {
-    let case = Case::new(format!("convert_{}", from.name), || convert(from));
-    match from.need() {
-        Some(need) => case.needing(need),
-        None => case,
-    }
-}
-
-/// All conversions from one type, with saturation to integers.
-fn convert(from: &Type) -> Outcome {
-    let gpu = Gpu::get()?;
-    let input = samples(from);
-    let bytes = |bits: &u64| bits.to_le_bytes()[..from.bytes].to_vec();
-    let data = gpu.buffer(&input.iter().flat_map(bytes).collect::<Vec<u8>>())?;
-    let there = |to: &&Type| !to.need().is_some_and(|need| need.is_missing(gpu));
-    let mut source = String::from(
-        "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n",
-    );
-    for to in TYPES.iter().filter(there) {
-        let saturation = if to.range.is_some() { "_sat" } else { "" };
-        source += &format!(
-            "kernel void to_{0}(global const {1} *a, global {0} *d) {{\n\
-             size_t i = get_global_id(0), n = get_global_size(0);\n",
-            to.name, from.name
-        );
-        for (number, (suffix, _)) in MODES.iter().enumerate() {
-            source += &format!("d[{number} * n + i] = convert_{}{saturation}{suffix}(a[i]);\n", to.name);
-        }
-        source += "}\n";
-    }
-    let program = gpu.build_source(&source, "")?;
-    for to in TYPES.iter().filter(there) {
-        let output = gpu.buffer(&vec![0u8; MODES.len() * N * to.bytes])?;
-        program.run(&format!("to_{}", to.name), &[data.arg(), output.arg()], &Launch::linear(N, 64))?;
-        let result = output.read()?;
-        for (index, got) in result.chunks(to.bytes).enumerate() {
-            let (mode, value) = (MODES[index / N], from.read(input[index % N]));
-            let mut wide = [0; 8];
-            wide[..to.bytes].copy_from_slice(got);
-            let (got, expected) = (u64::from_le_bytes(wide), to.convert(value, mode.1));
-            if got != expected {
-                return Err(format!("{value:?} to {}{}: {got:#x}, expected {expected:#x}", to.name, mode.0));
             }
         }
     }

@@ -22,6 +22,7 @@ mod library;
 mod math;
 mod memory;
 mod misuse;
+mod mpfr;
 mod nd_range;
 mod numbers;
 mod objects;
@@ -30,6 +31,7 @@ mod printf;
 mod privileges;
 mod programs;
 mod read_past_end;
+mod samples;
 mod several_devices;
 mod shared_memory;
 mod told;
@@ -52,6 +54,7 @@ fn cases() -> Vec<Case> {
         arithmetic::cases(),
         integers::cases(),
         library::cases(),
+        library::conversions::scalar_cases(),
         floating_point::cases(),
         half_storage::cases(),
         math::cases(),

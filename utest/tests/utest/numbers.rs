@@ -67,6 +67,16 @@ impl Type {
         TYPES.iter().find(|ty| ty.name == name).expect("a type of OpenCL C")
     }
 
+    /// The types of floats.
+    pub fn floats() -> impl Iterator<Item = &'static Type> {
+        TYPES.iter().filter(|ty| ty.range.is_none())
+    }
+
+    /// As many of the lower bits of an integer as the type has.
+    pub fn cut(&self, integer: i128) -> u64 {
+        integer as u64 & (u64::MAX >> (64 - 8 * self.bytes))
+    }
+
     /// The integers of the same size.
     pub fn integers(&self, signed: bool) -> &'static Type {
         let low = |ty: &&Type| ty.range.map(|(low, _)| (low < 0, ty.bytes));
@@ -112,6 +122,11 @@ impl Type {
         }
     }
 
+    /// Whether some bits are a NaN without the first bit of the fraction.
+    pub fn is_signalling(&self, bits: u64) -> bool {
+        self.value(bits).is_nan() && bits >> (self.float().0 - 2) & 1 == 0
+    }
+
     /// The number that some bits are.
     pub fn read(&self, bits: u64) -> Exact {
         match (self.range, self.bytes) {
@@ -137,7 +152,7 @@ impl Type {
                 Exact::Integer(value) => value,
                 Exact::Float(value) => whole(value, mode) as i128,
             };
-            return whole.clamp(low, high) as u64 & (u64::MAX >> (64 - 8 * self.bytes));
+            return self.cut(whole.clamp(low, high));
         }
         let nearest = match (value, self.bytes) {
             (Exact::Integer(v), 2) => {
@@ -177,7 +192,8 @@ fn step(nearest: u64, bits: u32, value: f64, order: Option<std::cmp::Ordering>, 
     if up == negative { nearest - 1 } else { nearest + 1 }
 }
 
-fn whole(value: f64, mode: Mode) -> f64 {
+/// Rounded to an integer.
+pub fn whole(value: f64, mode: Mode) -> f64 {
     match mode {
         Mode::Nearest => value.round_ties_even(),
         Mode::Zero => value.trunc(),

@@ -1,12 +1,12 @@
-//! Conversions of vectors (OpenCL C 3.0, 6.4.3): from each type to each with one of the modes for each number
-//! of elements, with saturation and without. Those of single numbers are `convert_*` in `floating_point.rs`,
-//! in all modes.
+//! Conversions (OpenCL C 3.0, 6.4): from each type to each, with and without saturation. Those of single numbers in all
+//! modes; those of vectors with one of the modes for each number of elements.
 
 use gencl_utest::{Case, Gpu, Outcome};
 
-use super::calls::{Arguments, Call, WIDTHS, case};
-use super::{floats, integers};
+use super::calls::{Arguments, Call, MULTIPLE, WIDTHS, case, needing};
+use crate::mpfr::Mpfr;
 use crate::numbers::{Exact, MODES, Mode, TYPES, Type};
+use crate::samples;
 
 /// One of the functions of a pair of types.
 struct Conversion {
@@ -16,14 +16,13 @@ struct Conversion {
 }
 
 impl Conversion {
-    /// The one that has a turn for a number of elements.
-    fn new(to: &'static Type, turn: usize) -> Conversion {
-        let modes = ["", "_rte", "_rtz", "_rtp", "_rtn"];
-        Conversion {
-            to,
-            mode: modes[turn % 5],
-            saturated: to.range.is_some() && (turn / 5).is_multiple_of(2),
-        }
+    /// All to a type.
+    fn all(to: &'static Type) -> impl Iterator<Item = Conversion> {
+        let modes = MODES.iter().map(|(mode, _)| *mode).chain([""]);
+        let saturations: &[bool] = if to.range.is_some() { &[true, false] } else { &[false] };
+        modes.flat_map(move |mode| {
+            saturations.iter().map(move |&saturated| Conversion { to, mode, saturated })
+        })
     }
 
     fn call(&self) -> Call {
@@ -32,57 +31,91 @@ impl Conversion {
         Call::new(text, self.to)
     }
 
-    /// None where a number is too large for a conversion without saturation.
+    /// None where that is the implementation's choice: of a float that is too large without saturation.
     fn expected(&self, value: Exact) -> Option<u64> {
         let named = MODES.iter().find(|(name, _)| *name == self.mode).map(|(_, mode)| *mode);
         let mode = named.unwrap_or(if self.to.range.is_some() { Mode::Zero } else { Mode::Nearest });
-        if let (Some((low, high)), false) = (self.to.range, self.saturated) {
-            let inside = match value {
-                Exact::Integer(number) => (low..=high).contains(&number),
-                // What is rounded may be a number further.
-                Exact::Float(number) => low as f64 <= number && number < high as f64 - 1.0,
-            };
-            if !inside {
-                return None;
+        match (self.to.range, value) {
+            // To signed integers that is a choice, too (C99, 6.3.1.3), and all compilers have made the same one.
+            (Some(_), Exact::Integer(number)) if !self.saturated => Some(self.to.cut(number)),
+            (Some((low, high)), Exact::Float(number)) if !self.saturated => {
+                let whole = crate::numbers::whole(number, mode);
+                let inside = low as f64 <= whole && whole < (high + 1) as f64;
+                inside.then(|| self.to.convert(value, mode))
             }
+            _ => Some(self.to.convert(value, mode)),
         }
-        Some(self.to.convert(value, mode))
     }
 }
 
 pub fn cases() -> Vec<Case> {
-    TYPES.iter().map(|ty| case("library_conversions", ty, move || run(ty))).collect()
+    TYPES.iter().map(|ty| case("library_conversions", ty, move || run(ty, &WIDTHS[1..]))).collect()
 }
 
-fn run(from: &'static Type) -> Outcome {
-    let gpu = Gpu::get()?;
-    let mut samples = match from.range {
-        Some(_) => integers::samples(from)[0].clone(),
-        None => [floats::any(from)[0].clone(), floats::moderate(from)[0].clone()].concat(),
-    };
-    if let Some((_, high)) = from.range {
-        // Next to what is too large for smaller types.
-        let ends = (0..64).map(|i| ((1i128 << (i / 3)) - 1 + i % 3).min(high) as u64);
-        samples.splice(..64, ends);
+/// Those of single numbers, and those by which the suite itself converts.
+pub fn scalar_cases() -> Vec<Case> {
+    let scalar = TYPES
+        .iter()
+        .map(|ty| needing(ty, Case::new(format!("convert_{}", ty.name), move || run(ty, &WIDTHS[..1]))));
+    let missing = Mpfr::get().err();
+    let own = TYPES.iter().map(|ty| {
+        let name = format!("numbers_convert/{}", ty.name);
+        Case::of_gencl("the suite's own arithmetic", name, || reference(ty)).skipped_for(missing.clone())
+    });
+    scalar.chain(own).collect()
+}
+
+/// `Type::convert` agrees with MPFR.
+fn reference(from: &Type) -> Outcome {
+    let mpfr = Mpfr::get()?;
+    let mut faults = Vec::new();
+    for bits in samples::converted(from)? {
+        let value = from.read(bits);
+        for (to, (name, mode)) in TYPES.iter().flat_map(|to| MODES.iter().map(move |mode| (to, *mode))) {
+            let (got, expected) = (to.convert(value, mode), mpfr.convert(value, to, mode));
+            if !same(to, got, expected) {
+                faults.push(format!("{value:?} to {}{name}: {got:#x}, expected {expected:#x}", to.name));
+            }
+        }
     }
-    let arguments = Arguments { types: [from; 3], values: [&samples; 3], together: 6 };
+    faults.truncate(8);
+    super::none(&faults)
+}
+
+/// Whether results are the same bits, or NaN.
+fn same(ty: &Type, got: u64, expected: u64) -> bool {
+    got == expected || ty.range.is_none() && ty.value(got).is_nan() && ty.value(expected).is_nan()
+}
+
+fn run(from: &'static Type, widths: &[usize]) -> Outcome {
+    let gpu = Gpu::get()?;
+    let dense = samples::dense()?.is_some();
+    let mut samples = samples::converted(from)?;
+    let count = samples.len();
+    samples.resize(count.next_multiple_of(MULTIPLE), 0);
+    // Those of single numbers to one type at a time: Intel's compiler takes conversions of a float to `int` and to `uint` in
+    // a kernel for the same one.
+    let arguments = Arguments { types: [from; 3], values: [&samples; 3], together: MODES.len() + 1 };
     let place = |ty: &Type| TYPES.iter().position(|other| other.name == ty.name).unwrap_or_default();
+    let there = |to: &&Type| !to.need().is_some_and(|need| need.is_missing(gpu));
     let conversions = |width: usize| {
-        let there = |to: &&Type| !to.need().is_some_and(|need| need.is_missing(gpu));
-        let turn = 3 * place(from) + width;
-        let all = TYPES.iter().filter(there).enumerate().map(move |(i, to)| Conversion::new(to, turn + i));
-        all.filter(|conversion| conversion.to.name != from.name)
+        let of = move |(i, to): (usize, &'static Type)| -> Vec<Conversion> {
+            let all: Vec<Conversion> = Conversion::all(to).collect();
+            // Which one of vectors has a turn goes round.
+            let turn = (3 * place(from) + width + i) % all.len();
+            if width == 1 || dense { all } else { all.into_iter().skip(turn).take(1).collect() }
+        };
+        TYPES.iter().filter(there).enumerate().flat_map(of)
     };
     let mut faults = Vec::new();
     for (width, results) in
-        arguments.evaluate(&WIDTHS[1..], |width| conversions(width).map(|one| one.call()).collect())?
+        arguments.evaluate(widths, |width| conversions(width).map(|one| one.call()).collect())?
     {
         for (conversion, [results, _]) in conversions(width).zip(results) {
-            let fault = results.into_iter().zip(&samples).find_map(|(got, bits)| {
+            let fault = results.into_iter().zip(&samples[..count]).find_map(|(got, bits)| {
                 let (value, to) = (from.read(*bits), conversion.to);
                 let expected = conversion.expected(value)?;
-                let nan = to.range.is_none() && to.value(got).is_nan() && to.value(expected).is_nan();
-                (got != expected && !nan).then(|| {
+                (!same(to, got, expected)).then(|| {
                     let text = conversion.call().text;
                     format!("{text} of {width} {}: {value:?}: {got:#x}, expected {expected:#x}", from.name)
                 })

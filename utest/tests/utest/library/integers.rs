@@ -1,9 +1,10 @@
 //! Integer functions (OpenCL C 3.0, 6.15.3), compared with exact arithmetic.
 
-use gencl_utest::{Case, Outcome, Random};
+use gencl_utest::{Case, Outcome};
 
 use super::calls::{Arguments, Call, MULTIPLE, WIDTHS, case, case_of_gencl};
 use crate::numbers::{Exact, TYPES, Type};
+use crate::samples;
 
 /// Which type a result has.
 #[derive(Clone, Copy)]
@@ -102,65 +103,6 @@ impl Int {
         let bits = if self.low < 0 { 23 } else { 24 };
         (if self.low < 0 { -(1 << bits) } else { 0 }..1 << bits).contains(&x)
     }
-
-    /// Those at the ends, around halves of the type's bits and some more.
-    fn edges(&self) -> [i128; 16] {
-        let half = 1 << (self.bits / 2);
-        let bits = i128::from(self.bits);
-        let all = self.high - self.low;
-        [
-            0,
-            1,
-            self.high,
-            self.low,
-            -1,
-            2,
-            self.high - 1,
-            self.low + 1,
-            half,
-            half - 1,
-            -half,
-            all / 3,
-            all / 5,
-            bits,
-            bits - 1,
-            -2,
-        ]
-    }
-
-    /// Pairs of all edges with some third; any numbers of all lengths; and those of which `x * y + z` is
-    /// about the largest or smallest number.
-    fn samples(&self) -> [Vec<u64>; 3] {
-        let mut random = Random::new(31);
-        let mut any = || (i128::from(random.next_u32()) << 32 | i128::from(random.next_u32())) as i64;
-        let edges = self.edges();
-        let mut samples = [Vec::new(), Vec::new(), Vec::new()];
-        for i in 0..2 * MULTIPLE {
-            let wide = [any(), any(), any()];
-            let short = wide.map(|bits| i128::from(bits >> (bits as u64 % 64)));
-            let triple = match i {
-                0..768 => [edges[i % 16], edges[i / 16 % 16], edges[(i * 5 + i / 16 * 3 + i / 256) % 16]],
-                768..1024 => short,
-                _ => {
-                    let factor = short[0] >> (self.bits / 4);
-                    let end = if i % 2 == 0 { self.high } else { self.low };
-                    let z = self.saturated(short[2]);
-                    let other = if factor == 0 { 0 } else { (end - z) / factor };
-                    let product = other * factor;
-                    [factor, other, if i % 4 < 2 { end - product + i as i128 / 4 % 5 - 2 } else { z }]
-                }
-            };
-            for (samples, number) in samples.iter_mut().zip(triple) {
-                samples.push(self.cut(number) as u64);
-            }
-        }
-        samples
-    }
-}
-
-/// Arguments for functions of a type.
-pub fn samples(ty: &Type) -> [Vec<u64>; 3] {
-    Int::new(ty).samples()
 }
 
 fn rows(ty: &Type) -> impl Iterator<Item = &'static Row> {
@@ -219,7 +161,9 @@ pub fn cases() -> Vec<Case> {
 }
 
 fn run(ty: &'static Type) -> Outcome {
-    let samples = samples(ty);
+    let mut samples = samples::integer_triples(ty)?;
+    let count = samples[0].len();
+    samples.iter_mut().for_each(|all| all.resize(count.next_multiple_of(MULTIPLE), 1));
     let arguments = Arguments { types: [ty; 3], values: samples.each_ref().map(Vec::as_slice), together: 8 };
     let mut faults = Vec::new();
     for (width, results) in arguments.evaluate(&WIDTHS, |_| rows(ty).map(|row| row.call(ty)).collect())? {
@@ -237,7 +181,9 @@ fn run(ty: &'static Type) -> Outcome {
 
 /// Some of the pairs, as constants of the program.
 fn constants(ty: &'static Type) -> Outcome {
-    let samples = samples(ty).map(|all| all.into_iter().step_by(23).collect::<Vec<u64>>());
+    let samples = samples::integer_triples(ty)?;
+    let step = samples[0].len() / 66;
+    let samples = samples.map(|all| all.into_iter().step_by(step).collect::<Vec<u64>>());
     let arguments = Arguments { types: [ty; 3], values: samples.each_ref().map(Vec::as_slice), together: 8 };
     let all: Vec<usize> = (0..samples[0].len()).collect();
     let calls: Vec<_> = rows(ty).map(|row| (row.call(ty), all.clone())).collect();

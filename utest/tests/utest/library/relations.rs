@@ -3,9 +3,9 @@
 
 use gencl_utest::{Case, Outcome};
 
-use super::calls::{Arguments, Call, WIDTHS, case};
-use super::{floats, integers};
+use super::calls::{Arguments, Call, MULTIPLE, WIDTHS, case};
 use crate::numbers::{TYPES, Type};
+use crate::samples::{self, Density, Form};
 
 type Relation = (&'static str, fn(f64, f64) -> bool);
 
@@ -53,14 +53,23 @@ impl Bits {
 }
 
 pub fn cases() -> Vec<Case> {
-    let relations = floats::types().map(|ty| case("library_relations", ty, move || relations(ty)));
+    let relations = Type::floats().map(|ty| case("library_relations", ty, move || relations(ty)));
     let selections = TYPES.iter().map(|ty| case("library_selections", ty, move || selections(ty)));
     relations.chain(selections).collect()
 }
 
+/// Pairs of floats, as bits: of special ones, of numbers of all sizes, and of any bits.
+fn pairs(ty: &Type) -> Result<[Vec<u64>; 2], String> {
+    let tuples = samples::tuples(ty, Form::Two, Density::new(ty, Form::Two)?);
+    let bits = tuples.iter().map(|[x, y, _]| [ty.bits(*x), ty.bits(*y)]);
+    let any = samples::any_bits(ty, MULTIPLE + tuples.len().next_multiple_of(MULTIPLE) - tuples.len());
+    Ok(samples::columns(bits.chain(any)))
+}
+
 fn relations(ty: &'static Type) -> Outcome {
-    let samples = floats::any(ty);
-    let arguments = Arguments { types: [ty; 3], values: samples.each_ref().map(Vec::as_slice), together: 7 };
+    let samples = pairs(ty)?;
+    let arguments =
+        Arguments { types: [ty; 3], values: [&samples[0], &samples[1], &samples[1]], together: 7 };
     let int = Type::named("int");
     let calls = |width: usize| {
         let two = OF_TWO.iter().map(|(name, _)| format!("{name}(x, y)"));
@@ -97,9 +106,15 @@ fn relations(ty: &'static Type) -> Outcome {
 /// `select`, `bitselect`, and `any` and `all` of signed integers.
 fn selections(ty: &'static Type) -> Outcome {
     let signed = ty.integers(true);
-    let samples = if ty.range.is_some() { integers::samples(ty) } else { floats::any(ty) };
+    let mut samples = match ty.range {
+        Some(_) => samples::integer_triples(ty)?.into_iter().take(2).collect(),
+        None => pairs(ty)?.to_vec(),
+    };
+    let count = samples[0].len().next_multiple_of(MULTIPLE);
+    samples.iter_mut().for_each(|all| all.resize(count, 1));
     // Conditions of all kinds, and the bits of an integer.
-    let conditions = integers::samples(signed)[2][..samples[0].len()].to_vec();
+    let [_, _, conditions] = samples::integer_triples(signed)?;
+    let conditions: Vec<u64> = conditions.into_iter().cycle().take(count).collect();
     let arguments =
         Arguments { types: [ty, ty, signed], values: [&samples[0], &samples[1], &conditions], together: 5 };
     let of_conditions = ty.range.is_some_and(|(low, _)| low < 0);

@@ -1,74 +1,33 @@
-//! The mathematical functions, scalar and of vectors, within the error that OpenCL allows (OpenCL C 3.0, 7.4; for half
-//! floats the extension specification, `cl_khr_fp16`) of exact results at the ends of their range: [`table::ROWS`] for
-//! the arguments of `samples.rs`. `library/edge_cases.txt` has what 7.5.1 says of single arguments.
+//! The mathematical and common functions, scalar and of vectors, within the error that OpenCL allows (OpenCL C 3.0, 7.4;
+//! for half floats the extension specification, `cl_khr_fp16`) of exact results at the ends of their range:
+//! [`table::ROWS`] for the arguments of `samples.rs`. `edge_cases.txt` has which results 7.5.1 wants without an error
+//! where 7.4 allows one.
 
-mod mpfr;
-mod samples;
+mod edge_cases;
 mod table;
 
 use gencl_utest::{Case, Gpu, Outcome};
 use opencl_sys::CL_FP_DENORM;
 
-use self::mpfr::{Mpfr, Number};
-use self::samples::Density;
-use self::table::{Arguments, Form, Of, ROWS, Row};
-use crate::library::calls::{self, Call, MULTIPLE, needing};
-use crate::library::floats;
+use self::table::{Arguments, Of, ROWS, Row};
+use crate::library::calls::{self, Call, MULTIPLE, case_of_gencl, needing};
+use crate::mpfr::{Mpfr, Number};
 use crate::numbers::Type;
-
-/// With a number: so many times as many arguments, and all numbers of elements.
-const DENSITY: &str = "MATH_DENSITY";
-
-/// Functions of a few instructions, of which vectors of any size compile at once.
-const SHORT: &[&str] = &[
-    "add",
-    "ceil",
-    "copysign",
-    "degrees",
-    "div",
-    "fabs",
-    "fdim",
-    "floor",
-    "fma",
-    "fmax",
-    "fmin",
-    "fract",
-    "frexp",
-    "ilogb",
-    "ldexp",
-    "logb",
-    "mad",
-    "maxmag",
-    "minmag",
-    "modf",
-    "mul",
-    "nextafter",
-    "radians",
-    "reciprocal",
-    "rint",
-    "round",
-    "rsqrt",
-    "sign",
-    "sqrt",
-    "sub",
-    "trunc",
-];
+use crate::samples::{self, Density, Form};
 
 pub fn cases() -> Vec<Case> {
     let missing = Mpfr::get().err();
-    floats::types()
+    let rows = Type::floats()
         .flat_map(|ty| ROWS.iter().enumerate().map(move |(turn, row)| (ty, turn, row)))
         .filter(|(ty, _, row)| row.bound(ty).is_some())
         .map(|(ty, turn, row)| {
             let case = Case::new(format!("math_{}/{}", ty.name, row.name), move || check(row, ty, turn));
             needing(ty, case).skipped_for(missing.clone())
-        })
-        .collect()
-}
-
-fn density() -> Result<Option<usize>, String> {
-    let Ok(text) = std::env::var(DENSITY) else { return Ok(None) };
-    text.parse().map(Some).map_err(|_| format!("{DENSITY}={text} is no number"))
+        });
+    let constants = Type::floats().map(|ty| {
+        case_of_gencl(FOLDED, "math_constants", ty, move || constants(ty)).skipped_for(missing.clone())
+    });
+    rows.chain(constants).chain(edge_cases::cases()).collect()
 }
 
 impl Row {
@@ -87,28 +46,21 @@ impl Row {
 
     /// Numbers of elements beside 1.
     fn widths(&self, ty: &Type, turn: usize, dense: bool) -> Vec<usize> {
-        let all = if SHORT.contains(&self.name) { &calls::WIDTHS[1..] } else { &calls::WIDTHS[1..3] };
+        let all = if self.is_short() { &calls::WIDTHS[1..] } else { &calls::WIDTHS[1..3] };
         if dense { calls::WIDTHS[1..].into() } else { vec![all[(turn + ty.bytes / 4) % all.len()]] }
     }
 }
 
 fn check(row: &'static Row, ty: &'static Type, turn: usize) -> Outcome {
     let (mpfr, gpu) = (Mpfr::get()?, Gpu::get()?);
-    let dense = density()?;
-    let density = match dense {
-        Some(times) => Density { of_exponent: 8 * times, step: 1 },
-        None => Density {
-            of_exponent: if ty.bytes == 8 { 1 } else { 4 },
-            step: if row.form == Form::One { 1 } else { 4 },
-        },
-    };
-    let mut tuples = samples::tuples(ty, row.form, density);
+    let dense = samples::dense()?.is_some();
+    let mut tuples = samples::tuples(ty, row.form, Density::new(ty, row.form)?);
     let count = tuples.len();
     tuples.resize(count.next_multiple_of(MULTIPLE), [1.0; 3]);
     let types = row.types(ty);
     let values = [0, 1, 2].map(|i| tuples.iter().map(|tuple| types[i].bits(tuple[i])).collect::<Vec<u64>>());
     let arguments = calls::Arguments { types, values: values.each_ref().map(Vec::as_slice), together: 1 };
-    let widths = [vec![1], row.widths(ty, turn, dense.is_some())].concat();
+    let widths = [vec![1], row.widths(ty, turn, dense)].concat();
     let mut results = arguments.evaluate(&widths, |_| vec![row.call(ty)])?.into_iter();
     let (_, scalar) = results.next().ok_or("no results")?;
     let comparison = Comparison::new(row, ty, mpfr, gpu)?;
@@ -118,6 +70,14 @@ fn check(row: &'static Row, ty: &'static Type, turn: usize) -> Outcome {
     }
     for (width, results) in results {
         let call = row.call(ty);
+        if row.has_scalar() {
+            for (i, [x, ..]) in tuples[..count].iter().enumerate() {
+                let of = |name: &str| tuples[if row.takes(name) { i / width * width } else { i }];
+                let fault = comparison.fault([*x, of("s")[1], of("t")[2]], [Some(results[0][0][i]), None]);
+                faults.extend(fault.map(|fault| format!("of {width}: {fault}")));
+            }
+            continue;
+        }
         for (place, of) in [Some(call.result), call.second].into_iter().flatten().enumerate() {
             let nan = |bits: u64| of.range.is_none() && of.value(bits).is_nan();
             let pairs = scalar[0][place].iter().zip(&results[0][place]);
@@ -127,10 +87,38 @@ fn check(row: &'static Row, ty: &'static Type, turn: usize) -> Outcome {
             }
         }
     }
-    match faults.count {
-        0 => Ok(()),
-        wrong => Err(format!("{} of {}: {wrong} of {count}\n{}", row.call, ty.name, faults.shown.join("\n"))),
+    faults.outcome(&format!("{} of {}", row.call, ty.name), count)
+}
+
+/// What is tested with constants.
+const FOLDED: &str = "its compiler's folding of constants";
+
+/// Some calls of each function with constants of the program, which the compiler folds.
+fn constants(ty: &'static Type) -> Outcome {
+    const CALLS: usize = 12;
+    let (mpfr, gpu) = (Mpfr::get()?, Gpu::get()?);
+    let mut faults = Faults::default();
+    for form in [Form::One, Form::Two, Form::Three, Form::Blend, Form::WithInt] {
+        let rows: Vec<_> = ROWS.iter().filter(|row| row.form == form && row.bound(ty).is_some()).collect();
+        // Each function has others.
+        let all = samples::tuples(ty, form, Density::new(ty, form)?);
+        let count = CALLS * rows.len();
+        let tuples: Vec<[f64; 3]> = (0..count).map(|i| all[i * (all.len() - 1) / (count - 1)]).collect();
+        let types = rows[0].types(ty);
+        let values =
+            [0, 1, 2].map(|i| tuples.iter().map(|tuple| types[i].bits(tuple[i])).collect::<Vec<u64>>());
+        let arguments = calls::Arguments { types, values: values.each_ref().map(Vec::as_slice), together: 1 };
+        let places = |turn: usize| (turn..count).step_by(rows.len()).collect::<Vec<usize>>();
+        let calls: Vec<_> = rows.iter().enumerate().map(|(turn, row)| (row.call(ty), places(turn))).collect();
+        for ((turn, row), [one, two]) in rows.iter().enumerate().zip(arguments.fold(&calls)?) {
+            let comparison = Comparison::new(row, ty, mpfr, gpu)?;
+            for (i, place) in places(turn).into_iter().enumerate() {
+                let fault = comparison.fault(tuples[place], [Some(one[i]), two.get(i).copied()]);
+                faults.extend(fault.map(|fault| format!("{}: {fault}", row.call)));
+            }
+        }
     }
+    faults.outcome(&format!("constants of {}", ty.name), CALLS * ROWS.len())
 }
 
 /// Compares results of single numbers with exact ones.
@@ -140,8 +128,8 @@ struct Comparison<'a> {
     mpfr: &'a Mpfr,
     pi: Number,
     bound: f64,
-    /// Whether zeros have to have their signs: other drivers differ.
-    signs: bool,
+    /// Whether zeros have to have their signs, NaN have to be quiet and so on, in which other drivers differ.
+    strict: bool,
     /// Whether subnormal numbers are kept.
     subnormal: bool,
 }
@@ -166,7 +154,7 @@ impl<'a> Comparison<'a> {
             mpfr,
             pi: mpfr.one(mpfr.acos, &mpfr.number(-1.0)),
             bound: row.bound(ty).ok_or("the function does not exist")?,
-            signs: gpu.foreign_platform().is_none(),
+            strict: gpu.foreign_platform().is_none(),
             subnormal: config & CL_FP_DENORM != 0 && !row.is_half_precision(),
         })
     }
@@ -186,16 +174,24 @@ impl<'a> Comparison<'a> {
                 let got = Type::named("int").value(got);
                 return (got != shown).then(|| format!("{values:?}: {got}, expected {shown}"));
             }
+            if self.strict && self.ty.is_signalling(got) {
+                return Some(format!("{values:?}: {got:#x}, a signalling NaN"));
+            }
             let got = self.ty.value(got);
-            let error = self.error(&arguments, got, &exact);
-            if self.is_right(got, &exact, error) {
+            let error = self.error(got, &exact);
+            let right = |exact: &Number| self.is_right(got, exact, self.mpfr.error(self.ty, got, exact));
+            if self.is_right(got, &exact, error) || self.row.alternatives(&arguments).iter().any(right) {
+                return None;
+            }
+            let within = |tolerance: f64| tolerance.is_infinite() || (got - shown).abs() <= tolerance;
+            if !self.strict && self.row.tolerance(values).is_some_and(within) {
                 return None;
             }
             Some(format!("{values:?}: {got:e}, {error:.3} ULP from {shown:e}"))
         })
     }
 
-    fn error(&self, arguments: &Arguments<'_>, got: f64, exact: &Number) -> f64 {
+    fn error(&self, got: f64, exact: &Number) -> f64 {
         let m = self.mpfr;
         // What is nearer by more than the reference's rounding error needs no exact difference.
         let about = self.ty.error(got, exact.to_f64(m));
@@ -203,12 +199,6 @@ impl<'a> Comparison<'a> {
             return about;
         }
         let error = m.error(self.ty, got, exact);
-        if self.row.may_round_twice() {
-            let [x, y, _] = arguments.values;
-            // The product of two floats is a double.
-            let product = m.number(self.ty.value(self.ty.bits(x * y)));
-            return error.min(m.error(self.ty, got, &m.two(m.add, &product, &arguments.numbers[2])));
-        }
         if self.row.is_near_one_at_zeros() && exact.to_f64(m).abs() < 1.0 {
             return libm::scalbn((got - exact.to_f64(m)).abs(), self.ty.float().0 - 1);
         }
@@ -219,7 +209,7 @@ impl<'a> Comparison<'a> {
         // Less than half of the smallest number has its sign, too.
         let sign = got != 0.0
             || exact.is_nan()
-            || !self.signs
+            || !self.strict
             || self.row.has_any_zero() && exact.is_zero()
             || got.is_sign_negative() == exact.is_negative();
         let flushed = || !self.subnormal && self.is_subnormal(exact.to_f64(self.mpfr));
@@ -236,6 +226,15 @@ impl<'a> Comparison<'a> {
 struct Faults {
     shown: Vec<String>,
     count: usize,
+}
+
+impl Faults {
+    fn outcome(&self, what: &str, count: usize) -> Outcome {
+        match self.count {
+            0 => Ok(()),
+            wrong => Err(format!("{what}: {wrong} of {count}\n{}", self.shown.join("\n"))),
+        }
+    }
 }
 
 impl Extend<String> for Faults {

@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::mpfr::{Mpfr, Number};
-use crate::numbers::Type;
+use crate::mpfr::{Mpfr, Number, One, Two};
+use crate::numbers::{Mode, Type};
+use crate::samples::Form;
 
 /// Arguments of a function, as numbers of MPFR and as doubles, which hold those of all types.
 pub struct Arguments<'a> {
@@ -17,16 +18,6 @@ pub struct Arguments<'a> {
 /// What a function is of its arguments, if that is defined.
 pub type Reference = fn(&Arguments<'_>) -> Option<Number>;
 
-/// Which arguments a function has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    One,
-    Two,
-    Three,
-    /// A number and an `int`.
-    WithInt,
-}
-
 /// The type of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
@@ -38,7 +29,8 @@ pub enum Of {
 pub struct Row {
     pub name: &'static str,
     pub form: Form,
-    /// In terms of `x`, `y`, `z`, and `@` for the second result.
+    /// In terms of `x`, `y`, `z`, of `s` and `t` for one number of `y` and `z` for all elements, and `@` for the second
+    /// result.
     pub call: &'static str,
     /// The largest errors in units of the last place, of half floats, floats and doubles: the table of 7.4. None where
     /// the function does not exist.
@@ -170,6 +162,22 @@ pub const ROWS: &[Row] = rows! {
     fma Three "fma(x, y, z)" ROUNDED, Same three |m: &Mpfr| m.fma;
     mad Three "mad(x, y, z)" ROUNDED, Same three |m: &Mpfr| m.fma;
 
+    clamp Three "clamp(x, y, z)" EXACT, Same own clamp;
+    clamp_scalar Three "clamp(x, s, t)" EXACT, Same own clamp;
+    fmax_scalar Two "fmax(x, s)" EXACT, Same two |m: &Mpfr| m.fmax;
+    fmin_scalar Two "fmin(x, s)" EXACT, Same two |m: &Mpfr| m.fmin;
+    ldexp_scalar WithInt "ldexp(x, s)" ROUNDED, Same with_int |m: &Mpfr| m.ldexp;
+    max Two "max(x, y)" EXACT, Same own |a| finite(a, a.mpfr.fmax);
+    max_scalar Two "max(x, s)" EXACT, Same own |a| finite(a, a.mpfr.fmax);
+    min Two "min(x, y)" EXACT, Same own |a| finite(a, a.mpfr.fmin);
+    min_scalar Two "min(x, s)" EXACT, Same own |a| finite(a, a.mpfr.fmin);
+    mix Blend "mix(x, y, z)" ROUNDED, Same own mix;
+    mix_scalar Blend "mix(x, y, t)" ROUNDED, Same own mix;
+    smoothstep Blend "smoothstep(x, y, z)" ulp(4.0, 84.0, 8.0), Same own |a| smoothstep(a, [0, 1, 2]);
+    smoothstep_scalar Blend "smoothstep(s, t, x)" ulp(4.0, 84.0, 8.0), Same own |a| smoothstep(a, [1, 2, 0]);
+    step Two "step(x, y)" EXACT, Same double |[x, y, _]: [f64; 3]| if y < x { 0.0 } else { 1.0 };
+    step_scalar Two "step(s, x)" EXACT, Same double |[x, y, _]: [f64; 3]| if x < y { 0.0 } else { 1.0 };
+
     half_cos One "half_cos(x)" FEW_DIGITS, Same own |a| small_angle(a, a.mpfr.cos);
     half_sin One "half_sin(x)" FEW_DIGITS, Same own |a| small_angle(a, a.mpfr.sin);
     half_tan One "half_tan(x)" FEW_DIGITS, Same own |a| small_angle(a, a.mpfr.tan);
@@ -187,21 +195,103 @@ pub const ROWS: &[Row] = rows! {
     half_powr Two "half_powr(x, y)" FEW_DIGITS, Same own powr;
 };
 
+/// Functions of a few instructions.
+const SHORT: &[&str] = &[
+    "add",
+    "ceil",
+    "clamp",
+    "copysign",
+    "degrees",
+    "div",
+    "fabs",
+    "fdim",
+    "floor",
+    "fma",
+    "fmax",
+    "fmin",
+    "fract",
+    "frexp",
+    "ilogb",
+    "ldexp",
+    "logb",
+    "mad",
+    "max",
+    "maxmag",
+    "min",
+    "minmag",
+    "mix",
+    "modf",
+    "mul",
+    "nextafter",
+    "radians",
+    "reciprocal",
+    "rint",
+    "round",
+    "rsqrt",
+    "sign",
+    "smoothstep",
+    "sqrt",
+    "step",
+    "sub",
+    "trunc",
+];
+
 impl Row {
+    /// The row of a function.
+    pub fn named(name: &str) -> &'static Row {
+        ROWS.iter().find(|row| row.name == name).expect("a function of the table")
+    }
+
+    /// Whether vectors of any size compile at once, as it is a few instructions.
+    pub fn is_short(&self) -> bool {
+        SHORT.contains(&self.base())
+    }
+
+    /// Whether an argument is one number for all elements.
+    pub fn has_scalar(&self) -> bool {
+        self.takes("s") || self.takes("t")
+    }
+
+    /// Whether an argument has a name.
+    pub fn takes(&self, name: &str) -> bool {
+        self.call.split(|c: char| !c.is_alphanumeric()).any(|word| word == name)
+    }
+
+    fn base(&self) -> &'static str {
+        self.name.strip_suffix("_scalar").unwrap_or(self.name)
+    }
+
     /// Whether the sign of a result that is zero is any: where both arguments are.
     pub fn has_any_zero(&self) -> bool {
-        matches!(self.name, "fmax" | "fmin" | "maxmag" | "minmag")
+        matches!(self.base(), "clamp" | "fmax" | "fmin" | "max" | "maxmag" | "min" | "minmag")
     }
 
     /// 7.4 gives no bound for the logarithm of the gamma function. It is compared as if its zeros were ones, near which
-    /// the error is that of the argument.
+    /// the error is that of the argument. And an absolute one for `smoothstep` of floats, 1e-5.
     pub fn is_near_one_at_zeros(&self) -> bool {
-        self.name.starts_with("lgamma")
+        self.name.starts_with("lgamma") || self.base() == "smoothstep"
     }
 
-    /// Whether the product may be rounded before the sum is.
-    pub fn may_round_twice(&self) -> bool {
-        self.name == "mad"
+    /// The absolute error of what need not be as in 6.15.4: 7.4 allows 1e-3 for `mix` of floats, whatever their size, and
+    /// any for half floats and doubles.
+    pub fn tolerance(&self, [x, y, _]: [f64; 3]) -> Option<f64> {
+        (self.base() == "mix").then(|| 1e-3 * (x.abs() + y.abs()).max(1.0))
+    }
+
+    /// Other exact results that are as right, where operations may be contracted or not.
+    pub fn alternatives(&self, a: &Arguments<'_>) -> Vec<Number> {
+        let m = a.mpfr;
+        let rounded = |x: Number| m.number(m.rounded(a.ty, &x, Mode::Nearest));
+        let [x, y, z] = &a.numbers;
+        match self.base() {
+            "mad" => vec![m.two(m.add, &rounded(m.two(m.mul, x, y)), z)],
+            "mix" => {
+                let difference = rounded(m.two(m.sub, y, x));
+                let product = m.two(m.mul, &difference, z);
+                vec![m.two(m.add, &product, x), m.two(m.add, &rounded(product), x)]
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Functions that need not have subnormal arguments or results.
@@ -320,8 +410,43 @@ fn quotient(a: &Arguments<'_>) -> Option<Number> {
     Some(a.mpfr.number(if quotient < 0 { -(low as f64) } else { low as f64 }))
 }
 
+fn clamp(a: &Arguments<'_>) -> Option<Number> {
+    let (m, [x, low, high]) = (a.mpfr, &a.numbers);
+    let undefined = a.values[1] > a.values[2];
+    (!undefined).then(|| m.two(m.fmin, &m.two(m.fmax, x, low), high))
+}
+
+/// A function that is defined for finite numbers.
+fn finite(a: &Arguments<'_>, function: Two) -> Option<Number> {
+    let [x, y, _] = &a.numbers;
+    let defined = a.values[..2].iter().all(|x| x.is_finite());
+    defined.then(|| a.mpfr.two(function, x, y))
+}
+
+fn mix(a: &Arguments<'_>) -> Option<Number> {
+    let (m, [x, y, z]) = (a.mpfr, &a.numbers);
+    let defined = (0.0..=1.0).contains(&a.values[2]);
+    defined.then(|| m.three(m.fma, &m.two(m.sub, y, x), z, x))
+}
+
+/// Of the edges and the number at some places. Where the difference of the edges is too large, what 6.15.4 has for an
+/// implementation is 0 or NaN, which need not be so.
+fn smoothstep(a: &Arguments<'_>, places: [usize; 3]) -> Option<Number> {
+    let m = a.mpfr;
+    let values = places.map(|place| a.values[place]);
+    let [low, high, x] = places.map(|place| &a.numbers[place]);
+    let range = m.two(m.sub, high, low);
+    let finite = m.rounded(a.ty, &range, Mode::Nearest).is_finite();
+    (values[0] < values[1] && !values[2].is_nan() && finite).then(|| {
+        let t = m.two(m.div, &m.two(m.sub, x, low), &range);
+        let t = m.two(m.fmin, &m.two(m.fmax, &t, &m.number(0.0)), &m.number(1.0));
+        let factor = m.two(m.sub, &m.number(3.0), &m.two(m.mul, &m.number(2.0), &t));
+        m.two(m.mul, &m.two(m.mul, &t, &t), &factor)
+    })
+}
+
 /// `half_` functions of angles are defined up to 2^16.
-fn small_angle(a: &Arguments<'_>, function: super::mpfr::One) -> Option<Number> {
+fn small_angle(a: &Arguments<'_>, function: One) -> Option<Number> {
     let x = a.values[0];
     (x.is_nan() || x.abs() <= 65536.0).then(|| a.mpfr.one(function, &a.numbers[0]))
 }

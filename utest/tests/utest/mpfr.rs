@@ -1,12 +1,12 @@
 //! Exact results, by GNU MPFR. Its library is loaded where it is installed, as with every gcc, whose compiler needs it:
 //! as a dependency it would have to be compiled, for minutes, and its licence is not one of `deny.toml`.
 
-use std::ffi::{c_int, c_long, c_void};
+use std::ffi::{c_int, c_long, c_ulong, c_void};
 use std::sync::OnceLock;
 
 use dlopen2::raw::Library;
 
-use crate::numbers::Type;
+use crate::numbers::{Exact, Mode, Type};
 
 /// That of Debian 12; the functions of half turns (`sinpi`) are there since MPFR 4.2.
 const LIBRARY: &str = "libmpfr.so.6";
@@ -17,6 +17,19 @@ const DIGITS: c_long = 64 * LIMBS as c_long;
 /// `MPFR_RNDZ` and `MPFR_RNDN`.
 const TO_ZERO: c_int = 1;
 const TO_NEAREST: c_int = 0;
+
+/// `MPFR_RNDN` and so on.
+fn rounding(mode: Mode) -> c_int {
+    match mode {
+        Mode::Nearest => TO_NEAREST,
+        Mode::Zero => TO_ZERO,
+        Mode::Up => 2,
+        Mode::Down => 3,
+    }
+}
+
+/// Exponents far beyond those of doubles only take time.
+const EXPONENTS: (c_long, c_long) = (-20000, 20000);
 
 /// Exponents of what is no number other than 0 (mpfr.h, `__MPFR_EXP_ZERO` and its neighbours).
 const ZERO: c_long = -c_long::MAX;
@@ -46,6 +59,11 @@ type Quotient = unsafe extern "C" fn(Mutable, *mut c_long, Const, Const, c_int) 
 type Set = unsafe extern "C" fn(Mutable, f64, c_int) -> c_int;
 type Get = unsafe extern "C" fn(Const, c_int) -> f64;
 type Compare = unsafe extern "C" fn(Const, Const) -> c_int;
+type SetInt = unsafe extern "C" fn(Mutable, c_long, c_int) -> c_int;
+type SetUnsigned = unsafe extern "C" fn(Mutable, c_ulong, c_int) -> c_int;
+type GetInt = unsafe extern "C" fn(Const, c_int) -> c_long;
+type GetUnsigned = unsafe extern "C" fn(Const, c_int) -> c_ulong;
+type Round = unsafe extern "C" fn(Mutable, c_int, c_int) -> c_int;
 type Limit = unsafe extern "C" fn(c_long) -> c_int;
 
 macro_rules! functions {
@@ -133,8 +151,15 @@ functions! {
     rootn: WithInt = "mpfr_rootn_si",
     lgamma: WithSign = "mpfr_lgamma",
     remquo: Quotient = "mpfr_remquo",
+    copy: One = "mpfr_set",
     set: Set = "mpfr_set_d",
+    set_int: SetInt = "mpfr_set_si",
+    set_unsigned: SetUnsigned = "mpfr_set_ui",
     get: Get = "mpfr_get_d",
+    get_int: GetInt = "mpfr_get_si",
+    get_unsigned: GetUnsigned = "mpfr_get_ui",
+    check_range: Round = "mpfr_check_range",
+    subnormalize: Round = "mpfr_subnormalize",
     compare: Compare = "mpfr_cmp",
     set_least: Limit = "mpfr_set_emin",
     set_most: Limit = "mpfr_set_emax",
@@ -146,13 +171,17 @@ impl Mpfr {
         static MPFR: OnceLock<Result<Mpfr, String>> = OnceLock::new();
         let found =
             MPFR.get_or_init(Mpfr::open).as_ref().map_err(|error| format!("MPFR 4.2 is needed: {error}"))?;
-        // Exponents far beyond those of doubles only take time. They are limits of a thread.
+        found.limit(EXPONENTS);
+        Ok(found)
+    }
+
+    /// Sets the limits of exponents, which are those of a thread.
+    fn limit(&self, (least, most): (c_long, c_long)) {
         // SAFETY: these are in the range that the library allows.
         unsafe {
-            (found.set_least)(-20000);
-            (found.set_most)(20000);
+            (self.set_least)(least);
+            (self.set_most)(most);
         }
-        Ok(found)
     }
 
     fn result(&self, compute: impl FnOnce(Mutable) -> c_int) -> Number {
@@ -160,7 +189,7 @@ impl Mpfr {
         if compute(&mut number) != 0 {
             if number.exponent == ZERO {
                 // Less than any number.
-                number.exponent = -20000;
+                number.exponent = EXPONENTS.0;
                 *number.limbs = [0, 1 << 63];
             }
             number.limbs[0] |= 1;
@@ -207,6 +236,49 @@ impl Mpfr {
         // SAFETY: as in `one`.
         self.result(|number| unsafe { (self.remquo)(number, &mut quotient, x, y, TO_ZERO) });
         quotient
+    }
+
+    /// A number rounded to a type of floats, as the library's manual has it for IEEE 754's formats (5.13, `mpfr_subnormalize`).
+    pub fn rounded(&self, ty: &Type, x: &Number, mode: Mode) -> f64 {
+        let (digits, most) = ty.float();
+        let mode = rounding(mode);
+        let mut number = Number { precision: digits.into(), ..self.number(0.0) };
+        // SAFETY: it has room for more digits, and is in the range of exponents whenever a function takes it.
+        unsafe {
+            let order = (self.copy)(&mut number, x, mode);
+            self.limit((i64::from(3 - most - digits), i64::from(most) + 1));
+            let order = (self.check_range)(&mut number, order, mode);
+            (self.subnormalize)(&mut number, order, mode);
+        }
+        self.limit(EXPONENTS);
+        number.to_f64(self)
+    }
+
+    /// Bits of the number that another is converted to, independently of `Type::convert`.
+    pub fn convert(&self, value: Exact, to: &Type, mode: Mode) -> u64 {
+        let number = match value {
+            // SAFETY: the functions write to a number of `DIGITS` digits.
+            Exact::Integer(value) => self.result(|number| unsafe {
+                match value {
+                    ..0 => (self.set_int)(number, value as c_long, TO_ZERO),
+                    _ => (self.set_unsigned)(number, value as c_ulong, TO_ZERO),
+                }
+            }),
+            Exact::Float(value) => self.number(value),
+        };
+        let mode = match to.range {
+            None => return to.bits(self.rounded(to, &number, mode)),
+            Some(_) => rounding(mode),
+        };
+        // SAFETY: it is a number. What is too large is the largest, and NaN is 0.
+        let whole = unsafe {
+            match to.range {
+                Some((0, _)) => i128::from((self.get_unsigned)(&number, mode)),
+                _ => i128::from((self.get_int)(&number, mode)),
+            }
+        };
+        let (low, high) = to.range.expect("an integer");
+        to.cut(whole.clamp(low, high))
     }
 
     /// How far a result is from the exact one, in units of the last place of a type (OpenCL C 3.0, 7.4). Infinity stands

@@ -1,18 +1,50 @@
-//! Arguments for the mathematical functions: the ends of a type's range, what is next to integers, halves and powers of
-//! two, where functions overflow and underflow; all pairs of these; numbers of all exponents.
+//! Arguments for the tables of functions: the ends of a type's range, what is next to integers, halves and powers of two,
+//! where functions overflow and underflow; all pairs of these; numbers of all exponents.
 
 use gencl_utest::Random;
 
-use super::table::Form;
-use crate::numbers::Type;
+use crate::numbers::{TYPES, Type};
+
+/// With a number: so many times as many arguments, and all numbers of elements.
+const DENSITY: &str = "NUMBERS_DENSITY";
+
+/// Which arguments a function has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    One,
+    Two,
+    Three,
+    /// Two numbers, and one from 0 to 1 or between them.
+    Blend,
+    /// A number and an `int`.
+    WithInt,
+}
 
 /// How many arguments there are.
 #[derive(Clone, Copy)]
 pub struct Density {
     /// Numbers of each exponent and sign, and pairs and triples of those for each thousand.
-    pub of_exponent: usize,
+    of_exponent: usize,
     /// Every such special number is paired with every such.
-    pub step: usize,
+    step: usize,
+}
+
+impl Density {
+    pub fn new(ty: &Type, form: Form) -> Result<Density, String> {
+        Ok(match dense()? {
+            Some(times) => Density { of_exponent: 8 * times, step: 1 },
+            None => Density {
+                of_exponent: if ty.bytes == 8 { 1 } else { 4 },
+                step: if form == Form::One { 1 } else { 4 },
+            },
+        })
+    }
+}
+
+/// How many times as many arguments are asked for, if more are.
+pub fn dense() -> Result<Option<usize>, String> {
+    let Ok(text) = std::env::var(DENSITY) else { return Ok(None) };
+    text.parse().map(Some).map_err(|_| format!("{DENSITY}={text} is no number"))
 }
 
 /// Tuples of arguments. The integer of `Form::WithInt` is the second one.
@@ -22,6 +54,7 @@ pub fn tuples(ty: &Type, form: Form, density: Density) -> Vec<[f64; 3]> {
     let ends = ends(ty);
     let few: Vec<f64> = special.iter().step_by(density.step).chain(&ends).copied().collect();
     let spread = spread(ty, &mut random, density.of_exponent);
+    let corners: Vec<f64> = special.iter().step_by(8 * density.step).chain(&ends).copied().collect();
     let pairs = few.iter().flat_map(|&x| few.iter().map(move |&y| [x, y, 0.0]));
     match form {
         Form::One if ty.bytes == 2 => (0..=0xffff).map(|bits| [ty.value(bits), 0.0, 0.0]).collect(),
@@ -52,8 +85,28 @@ pub fn tuples(ty: &Type, form: Form, density: Density) -> Vec<[f64; 3]> {
             tuples.extend(spread.iter().map(|&x| [x, exponent(x), 0.0]));
             tuples
         }
+        Form::Blend => {
+            let mut tuples: Vec<[f64; 3]> = Vec::new();
+            let weights = [0.0, libm::scalbn(1.0, -ty.float().0), 0.25, 1.0 / 3.0, 0.5, 0.75, 1.0];
+            let mut blends = |x: f64, y: f64, weight: f64| {
+                tuples.extend([[x, y, weight], [x, y, x + (y - x) * weight]]);
+            };
+            for &x in &corners {
+                for &y in &corners {
+                    weights.iter().for_each(|&weight| blends(x, y, weight));
+                }
+            }
+            for &x in &spread {
+                let (other, steps) = (related(ty, &mut random, 1, x), random.next_u32() % 4);
+                blends(x, other, random.float(0.0, 1.0).into());
+                // Around both.
+                blends(x, pick(&mut random, &spread), f64::from(steps) - 1.0);
+                let mut moderate = || f64::from(random.float(-8.0, 8.0));
+                blends(moderate(), moderate(), moderate().abs() / 8.0);
+            }
+            tuples.iter().map(|tuple| tuple.map(|number| ty.value(ty.bits(number)))).collect()
+        }
         Form::Three => {
-            let corners: Vec<f64> = special.iter().step_by(8 * density.step).chain(&ends).copied().collect();
             let mut tuples: Vec<[f64; 3]> = Vec::new();
             for &x in &corners {
                 for &y in &corners {
@@ -82,8 +135,9 @@ fn pick(random: &mut Random, numbers: &[f64]) -> f64 {
 fn related(ty: &Type, random: &mut Random, i: usize, x: f64) -> f64 {
     let (digits, most) = ty.float();
     let neighbour = |x: f64, steps: i64| {
-        let moved = ty.bits(x).wrapping_add_signed(steps) & (u64::MAX >> (64 - 8 * ty.bytes));
-        ty.value(moved)
+        let moved = ty.value(ty.bits(x).wrapping_add_signed(steps) & (u64::MAX >> (64 - 8 * ty.bytes)));
+        // The neighbours of infinity are signalling, which nobody has to support.
+        if moved.is_nan() { f64::NAN } else { moved }
     };
     let steps = i64::from(random.next_u32() % 5) - 2;
     let y = match i % 4 {
@@ -99,7 +153,7 @@ fn related(ty: &Type, random: &mut Random, i: usize, x: f64) -> f64 {
 }
 
 /// Ends of the range.
-fn ends(ty: &Type) -> Vec<f64> {
+pub fn ends(ty: &Type) -> Vec<f64> {
     let (digits, most) = ty.float();
     let power = |n: i32| libm::scalbn(1.0, n);
     let max = (2.0 - power(1 - digits)) * power(most);
@@ -108,7 +162,7 @@ fn ends(ty: &Type) -> Vec<f64> {
 }
 
 /// Ends of the range, thresholds, and their neighbours, of both signs.
-fn special(ty: &Type) -> Vec<f64> {
+pub fn special(ty: &Type) -> Vec<f64> {
     let (digits, most) = ty.float();
     let power = |n: i32| libm::scalbn(1.0, n);
     let (unit, least) = (power(1 - digits), 2 - most - digits);
@@ -265,6 +319,169 @@ fn special(ty: &Type) -> Vec<f64> {
     bits.sort_unstable();
     bits.dedup();
     bits.into_iter().map(|bits| ty.value(bits)).collect()
+}
+
+/// Numbers that conversions to some type round otherwise than their neighbours: around the ends of integers and their
+/// halves, the ties of floats, where they overflow, and subnormal ones; numbers of all sizes.
+pub fn converted(from: &Type) -> Result<Vec<u64>, String> {
+    let density = Density::new(from, Form::Two)?;
+    let mut random = Random::new(42);
+    let mut bits: Vec<u64> = match from.range {
+        Some(_) => {
+            let numbers = TYPES.iter().flat_map(converted_integers).chain(special_integers(from));
+            let any = (0..256).map(|i| i128::from(random.next_u64() as i64 >> (i % 64)));
+            numbers.chain(any).map(|number| from.cut(number)).collect()
+        }
+        None if from.bytes == 2 && density.step == 1 => (0..=0xffff).collect(),
+        None => {
+            let sign = 1u64 << (8 * from.bytes - 1);
+            let near = |x: f64| {
+                let bits = from.bits(x.abs());
+                (bits.saturating_sub(2)..=bits + 2).flat_map(move |bits| [bits, bits | sign])
+            };
+            let numbers = special(from).into_iter().chain(spread(from, &mut random, density.of_exponent));
+            let numbers: Vec<u64> = numbers.map(|x| from.bits(x)).collect();
+            TYPES.iter().flat_map(converted_floats).flat_map(near).chain(numbers).collect()
+        }
+    };
+    bits.sort_unstable();
+    bits.dedup();
+    Ok(bits)
+}
+
+/// Integers about which conversions to a type change.
+fn converted_integers(to: &Type) -> Vec<i128> {
+    let near = |number: i128| (-2..=2).map(move |i| number + i);
+    if let Some((low, high)) = to.range {
+        return near(low).chain(near(high)).collect();
+    }
+    let (digits, most) = to.float();
+    // Half of the last place of the numbers from 2^n on.
+    let ties = (digits..=most.min(63)).flat_map(|n| {
+        let (power, half) = (1i128 << n, 1i128 << (n - digits));
+        [power, power + half, power + 3 * half, 2 * power - half]
+    });
+    ties.flat_map(|number| [number, -number]).flat_map(near).collect()
+}
+
+/// Floats about which conversions to a type change, of any sign.
+fn converted_floats(to: &Type) -> Vec<f64> {
+    if let Some((low, high)) = to.range {
+        let near = |end: i128| (-6..=6).map(move |quarters| end as f64 + f64::from(quarters) / 4.0);
+        return near(low).chain(near(high)).collect();
+    }
+    let (digits, most) = to.float();
+    let power = |n: i32| libm::scalbn(1.0, n);
+    let (least, unit) = (power(2 - most - digits), power(1 - digits));
+    let max = (2.0 - unit) * power(most);
+    // Quarters of the last place.
+    let near = |x: f64, unit: f64| (-6..=6).map(move |quarters| x + f64::from(quarters) * unit / 4.0);
+    let small = (0..16).map(|quarters| f64::from(quarters) * least / 4.0);
+    small
+        .chain(near(power(1 - most), least))
+        .chain(near(1.0, unit))
+        .chain(near(max, unit * power(most)))
+        .collect()
+}
+
+/// The ends of an integer type, and what is around halves of its bits.
+pub fn integer_ends(ty: &Type) -> Vec<i128> {
+    let (low, high) = ty.range.expect("an integer");
+    let bits = 8 * ty.bytes as i128;
+    let half = 1 << (bits / 2);
+    let all = high - low;
+    let ends = [
+        0,
+        1,
+        high,
+        low,
+        -1,
+        2,
+        high - 1,
+        low + 1,
+        half,
+        half - 1,
+        -half,
+        all / 3,
+        all / 5,
+        bits,
+        bits - 1,
+        -2,
+    ];
+    // What the functions of 24 bits take.
+    let of_24 = [1 << 23, (1 << 23) - 1, -(1 << 23), (1 << 24) - 1];
+    ends.into_iter().chain(if ty.bytes == 4 { of_24.to_vec() } else { Vec::new() }).collect()
+}
+
+/// Powers of two and their neighbours, of both signs, and the ends, in the range of the type.
+fn special_integers(ty: &Type) -> Vec<i128> {
+    let powers = (0..8 * ty.bytes).flat_map(|n| [-1, 0, 1].map(|near| (1i128 << n) + near));
+    let mut numbers: Vec<i128> = powers.flat_map(|n| [n, -n]).chain(integer_ends(ty)).collect();
+    let (low, high) = ty.range.expect("an integer");
+    numbers.retain(|number| (low..=high).contains(number));
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+/// Triples of integers, as bits: all pairs of ends with some third; special ones with ends; any numbers of all lengths;
+/// and those of which `x * y + z` is about the largest or smallest number.
+pub fn integer_triples(ty: &Type) -> Result<[Vec<u64>; 3], String> {
+    let dense = dense()?;
+    let mut random = Random::new(31);
+    let (low, high) = ty.range.expect("an integer");
+    let (ends, special) = (integer_ends(ty), special_integers(ty));
+    let of_ends = |i: usize| ends[i % ends.len()];
+    let mut triples = Vec::new();
+    for (i, &x) in ends.iter().enumerate() {
+        for (j, &y) in ends.iter().enumerate() {
+            let thirds = if dense.is_some() { ends.len() } else { 3 };
+            triples.extend((0..thirds).map(|k| [x, y, of_ends(i * 5 + j * 3 + k)]));
+        }
+    }
+    for (i, &x) in special.iter().enumerate() {
+        let others = if dense.is_some() { ends.len() } else { 4 };
+        for j in 0..others {
+            let (y, z) = (of_ends(i + 5 * j), of_ends(7 * i + 3 * j));
+            triples.extend([[x, y, z], [y, x, z], [y, z, x]]);
+        }
+        triples.push([x, x, special[(3 * i) % special.len()]]);
+    }
+    let mut any = || {
+        let bits = random.next_u64() as i64;
+        i128::from(bits >> (bits as u64 % 64))
+    };
+    for i in 0..768 * dense.unwrap_or(1) {
+        let [x, y, z] = [any(), any(), any()];
+        let factor = x >> (2 * ty.bytes);
+        let end = if i % 2 == 0 { high } else { low };
+        let z = z.clamp(low, high);
+        let other = if factor == 0 { 0 } else { (end - z) / factor };
+        let rest = end - other * factor + i as i128 / 4 % 5 - 2;
+        triples.push(match i % 6 {
+            0 | 1 => [x, y, z],
+            2 | 3 => [factor, other, rest],
+            _ => [factor, other, z],
+        });
+    }
+    Ok(columns(triples.into_iter().map(|triple| triple.map(|number| ty.cut(number)))))
+}
+
+/// Any bits of floats, every other time the same twice.
+pub fn any_bits(ty: &Type, count: usize) -> Vec<[u64; 2]> {
+    let mut random = Random::new(33);
+    let mut bits = || random.next_u64() >> (64 - 8 * ty.bytes);
+    let pair = |i: usize| {
+        let x = bits();
+        if i.is_multiple_of(2) { [x, bits()] } else { [x, x] }
+    };
+    (0..count).map(pair).collect()
+}
+
+/// The columns of a table.
+pub fn columns<const N: usize>(rows: impl Iterator<Item = [u64; N]>) -> [Vec<u64>; N] {
+    let rows: Vec<[u64; N]> = rows.collect();
+    std::array::from_fn(|i| rows.iter().map(|row| row[i]).collect())
 }
 
 /// Numbers of all exponents and both signs, any of moderate size, and any bits near them.
