@@ -10,7 +10,6 @@ pub mod clang;
 pub mod codegen;
 #[cfg(feature = "llvm")]
 mod conversion;
-mod dataflow;
 #[cfg(feature = "llvm")]
 pub mod driver;
 #[cfg(feature = "llvm")]

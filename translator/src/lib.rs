@@ -1,47 +1,25 @@
 //! From the machine code of a kernel to host machine code.
 //!
-//! `docs/translator.md` tells how. The order of things: [`plan`] decides what becomes of each instruction, [`flow`] finds where threads and channels go, [`predicates`]
-//! which writes need keep nothing, [`variables`] makes variables of registers, [`lift`] a function of the [`middle`] IR, [`passes`] a better one, [`lower`] writes LLVM IR
-//! as text, and [`host`] has LLVM compile it.
+//! [`analysis`] selects what becomes of each instruction, and finds control flow, liveness and webs; [`lift`] makes a function
+//! of the [`middle`] IR, which is in SSA form; [`passes`] optimise it; [`lower`] writes LLVM IR as text; and [`host`] has LLVM
+//! compile it. See `docs/translator.md`.
 
-pub mod access;
-mod atomics;
-mod branches;
+pub mod analysis;
 mod faults;
-pub mod flow;
 pub mod host;
 pub mod ir;
 pub mod lift;
-pub mod liveness;
 pub mod lower;
-pub mod message;
 pub mod middle;
-pub mod modes;
-pub mod native;
 pub mod passes;
-pub mod plan;
-mod predicates;
-pub mod selection;
-pub mod spin;
-pub mod variables;
-mod width;
-pub mod written;
 
 use gencl_eu::Kernel;
 use gencl_eu::abi::{Answer, Request, Tier, Translation, VERSION};
 use gencl_eu::device::Device;
-use gencl_eu::file::grf_mask;
+
+use analysis::Refused;
 use host::Host;
-
-/// Why a kernel is not translated.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused(pub String);
-
-impl std::fmt::Display for Refused {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+use lower::Written;
 
 /// Kernels with more instructions stay interpreted.
 pub const MAX_INSTRUCTIONS: usize = 40_000;
@@ -88,16 +66,6 @@ pub fn translate(request: &Request, choices: &Choices) -> Answer {
     Ok(Translation { tier: request.tier, object, ..written.translation })
 }
 
-/// LLVM IR and what else is known of a kernel.
-pub struct Written {
-    /// The module's text.
-    pub ir: String,
-    /// The translation but for its object.
-    pub translation: Translation,
-    /// What a thread executes.
-    pub middle: middle::function::Function,
-}
-
 /// The LLVM IR of a kernel.
 ///
 /// # Errors
@@ -115,14 +83,7 @@ pub fn to_ir(request: &Request, choices: &Choices) -> Result<Written, Refused> {
     if count > MAX_INSTRUCTIONS {
         return Err(Refused(format!("{count} instructions are more than {MAX_INSTRUCTIONS}")));
     }
-    let mut plan = plan::Plan::new(&kernel, variant, choices.host)?;
-    let mut flow = flow::Flow::new(&plan);
-    flow.turns = spin::turns(&plan, &flow);
-    predicates::complete(&mut plan, &flow);
-    if variant.strict {
-        let bytes = 32 + variant.cross_thread as usize + variant.per_thread.len() * 16;
-        plan.doubts = written::doubts(plan.ops, &flow, grf_mask(0, bytes));
-    }
+    let (plan, flow) = analysis::analyse(&kernel, variant, choices.host)?;
     let mut lifted = lift::lift(&plan, &flow, choices.rounds);
     if variant.counted {
         passes::counters::place(&mut lifted);

@@ -112,7 +112,7 @@ fn refusal(request: &Request) -> String {
     to_ir(request, &Choices::default()).err().map(|refused| refused.0).unwrap_or_default()
 }
 
-/// Has the thread to note what it has written, as some of what it reads may not have been?
+/// Whether the thread has to track which registers it has written, as it may read one before.
 fn notes(request: &Request) -> bool {
     to_ir(request, &Choices::default()).unwrap().ir.contains("i128")
 }

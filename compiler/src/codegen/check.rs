@@ -11,8 +11,8 @@
 
 use super::allocate::Locations;
 use super::lir::{Inst, InstKind, Program, VRef};
-use crate::dataflow::{solve, union};
 use fixedbitset::FixedBitSet;
+use gencl_ir_support::dataflow::{solve, union};
 use smallvec::SmallVec;
 
 /// The bytes of virtual registers, as (register, byte), that a byte holds. Temporaries of spilled registers

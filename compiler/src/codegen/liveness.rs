@@ -5,8 +5,8 @@
 //! never written do not matter, a live range begins at the first possible write.
 
 use super::lir::{Inst, Program, Vreg};
-use crate::dataflow::{live_sets, solve, union};
 use fixedbitset::FixedBitSet;
+use gencl_ir_support::dataflow::{live_sets, solve, union};
 use smallvec::SmallVec;
 
 /// The positions from the first to the last at which a register is live. Instruction `n` in layout order

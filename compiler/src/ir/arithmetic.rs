@@ -1,7 +1,7 @@
 //! The arithmetic operations: a row for each, with its name in the text form and what is known of it.
 
 use super::Type;
-use super::names::names;
+use gencl_ir_support::names;
 
 /// What is known of an arithmetic operation.
 struct Arithmetic {

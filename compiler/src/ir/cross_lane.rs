@@ -5,8 +5,8 @@
 //! lanes that execute them ([`super::signature::Class::CrossLane`]).
 
 use super::fold::fold;
-use super::names::names;
 use super::{BinaryOp, Op, Type};
+use gencl_ir_support::names;
 use smallvec::{SmallVec, smallvec};
 
 /// How the values of lanes are combined.

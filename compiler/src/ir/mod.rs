@@ -37,6 +37,7 @@ pub use cross_lane::{CrossLane, GroupOp};
 pub use image::{ImageAccess, ImageOp};
 pub use location::Location;
 
+use gencl_ir_support::entity_impl;
 use smallvec::SmallVec;
 
 /// Size class of a register.
@@ -79,6 +80,7 @@ pub struct Reg(pub u32);
 /// A block: an index into [`Function::blocks`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlockId(pub u32);
+entity_impl!(BlockId);
 
 /// The properties of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

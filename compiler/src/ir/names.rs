@@ -1,29 +1,9 @@
 //! Names of everything that has one in the text form. The printer, the parser and messages read them here.
 
+use gencl_ir_support::names;
 use gencl_program::ImageProperty;
 
 use super::{AtomicOp, Condition, Family, Form, Join, Leave, Rounding, Space, Type, Vote};
-
-macro_rules! names {
-    ($($type:ident { $($variant:ident = $name:literal),* $(,)? })*) => {$(
-        impl $type {
-            /// All values.
-            pub const ALL: &'static [$type] = &[$($type::$variant),*];
-
-            /// Its name in the text form.
-            pub fn name(self) -> &'static str {
-                match self { $($type::$variant => $name),* }
-            }
-
-            /// The value of a name.
-            pub fn from_name(name: &str) -> Option<$type> {
-                match name { $($name => Some($type::$variant),)* _ => None }
-            }
-        }
-    )*};
-}
-
-pub(super) use names;
 
 names! {
     Family { Bool = "bool", Byte = "byte", Word = "word", Dword = "dword", Qword = "qword" }

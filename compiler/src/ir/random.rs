@@ -1,12 +1,11 @@
 //! Random kernels for tests: arbitrary control flow, reducible or not, that always ends.
 
-use super::analysis::cfg::Cfg;
-use super::analysis::dominators::Dominators;
 use super::analysis::values::Values;
 use super::{
     AtomicOp, BinaryOp, BlockId, Builder, Condition, Family, Function, Input, Instruction, Op, Reg, Space,
     Type, UnaryOp,
 };
+use gencl_ir_support::Dominators;
 use gencl_program::PushSource;
 
 /// Work-item variables, and as many truth values as [`BOOLS`].
@@ -354,7 +353,7 @@ impl<'f, 'c> Generator<'f, 'c> {
 
     /// Registers that are written once, in one block, and read in another that only comes after it.
     fn values(&mut self) {
-        let cfg = Cfg::new(self.builder.function);
+        let cfg = self.builder.function.cfg();
         let dominators = Dominators::new(&cfg);
         let reached = cfg.reverse_post_order();
         for _ in 0..reached.len() {

@@ -1,12 +1,11 @@
 //! The validator: the rules for functions in each form. It runs after every pass.
 
-use super::analysis::cfg::Cfg;
 use super::analysis::liveness::{Crossing, RegisterSet};
 use super::analysis::uniformity::decisive_sources;
 use super::signature::{Operands, check_attributes};
 use super::{BlockId, Family, Form, Function, Instruction, Op, Reg};
-use crate::dataflow::{solve, union};
 use fixedbitset::FixedBitSet;
+use gencl_ir_support::dataflow::{solve, union};
 use std::fmt;
 
 /// A rule that a function breaks.
@@ -254,7 +253,7 @@ impl Checker<'_> {
     /// Bools, which must be written in the block that reads them.
     fn check_definitions(&mut self) {
         let function = self.function;
-        let cfg = Cfg::new(function);
+        let cfg = function.cfg();
         let all_paths = function.form == Form::PerLane;
         let crossing = Crossing::new(function);
         let order = cfg.reverse_post_order();

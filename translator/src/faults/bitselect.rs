@@ -63,7 +63,7 @@ fn is_choice(arm: VectorValue<'_>) -> bool {
     }
 }
 
-/// Is it some bits of a number?
+/// Whether it extracts some bits of an integer.
 fn is_part(value: BasicValueEnum<'_>) -> bool {
     use InstructionOpcode as O;
     let BasicValueEnum::VectorValue(value) = value else { return false };
@@ -85,7 +85,7 @@ fn behind_casts(vector: VectorValue<'_>) -> Option<InstructionValue<'_>> {
     }
 }
 
-/// Does it call an intrinsic of LLVM's?
+/// Whether it calls an LLVM intrinsic.
 fn calls(call: InstructionValue<'_>, name: &str) -> bool {
     let function = operand(call, call.get_num_operands() - 1);
     let function =
@@ -224,7 +224,7 @@ mod tests {
     /// What a function's assembly returns, in lanes that are in the mask and in others.
     fn returned<'a>(code: &'a str, constants: &HashMap<&str, u64>, form: &Form) -> [u8; 2] {
         let mut registers = HashMap::from([("0".to_owned(), [X; 2]), ("1".to_owned(), [Y; 2])]);
-        // Is the mask the other lanes' now? All registers of numbers count as one.
+        // Whether the mask is the complement now. All general-purpose registers count as one.
         let mut masks = HashMap::from([("", false)]);
         for line in code.lines().map(str::trim) {
             let line = line.split(" #").next().unwrap_or_default().trim();

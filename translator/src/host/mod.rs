@@ -13,7 +13,7 @@ pub struct Vectors {
     pub count: usize,
     /// Bytes of each.
     pub bytes: usize,
-    /// Are there masks that say of which elements an instruction is?
+    /// Whether instructions can be masked by element (AVX-512).
     pub masked: bool,
 }
 
@@ -45,9 +45,9 @@ pub struct Host {
     features: String,
     /// Vector registers.
     pub vectors: Vectors,
-    /// Are there instructions between half floats and others? Those of x86 are from 2012 on; elsewhere they come with vectors.
+    /// Whether there are conversions from and to half floats: F16C, since 2012, on x86; elsewhere they come with vectors.
     pub converts_halves: bool,
-    /// Is there an instruction for `a * b + c`, rounded once?
+    /// Whether there is a fused multiply-add.
     pub fuses: bool,
 }
 

@@ -131,7 +131,7 @@ impl Function {
         self.convert("bitcast", bits, Ty::int(1, bits.ty.scalar.bits()))
     }
 
-    /// Does a mask hold in all lanes?
+    /// Whether a mask is true in all lanes.
     pub fn all(&mut self, mask: &Value) -> Value {
         let bits = self.mask_bits(mask);
         if bits.ty == BIT {

@@ -6,9 +6,9 @@ use gencl_eu::operand::SourceLocation;
 use super::Lift;
 use super::entry::ACCUMULATORS;
 use super::ssa::Variable;
+use crate::analysis::native::ACCUMULATOR_DWORDS;
 use crate::middle::function::Value;
 use crate::middle::types::Type;
-use crate::native::ACCUMULATOR_DWORDS;
 
 /// Bytes of a dword in the accumulator.
 pub const SHOWN: usize = 4;

@@ -84,7 +84,7 @@ impl Lift<'_> {
                 self.park(taken, jip);
                 self.continue_or(next, jip);
             }
-            // Kernels with these are refused (`crate::plan`).
+            // Kernels with these are refused (`crate::analysis::plan`).
             Branch::Jump(_) | Branch::JumpIndirect | Branch::Call { .. } | Branch::Return => {
                 self.jump(self.fault)
             }
@@ -146,7 +146,7 @@ impl Lift<'_> {
 
     /// Stops until the barrier opens.
     pub fn wait(&mut self, index: usize) {
-        // Behind one, something always follows (`crate::flow`).
+        // Behind one, something always follows (`crate::analysis::flow`).
         let number = self.flow.waits.iter().position(|block| self.flow.blocks[*block].start == index + 1);
         let Some(number) = number else { return self.jump(self.fault) };
         let resumed = self.stop(number, false);

@@ -6,12 +6,12 @@ use gencl_eu::op::Action;
 
 use super::ssa::Variable;
 use super::{Lift, THREAD_LANES};
+use crate::analysis::native::ACCUMULATOR_DWORDS;
+use crate::analysis::plan::Plan;
+use crate::analysis::written::moved;
 use crate::middle::function::{Block, Value};
 use crate::middle::op::{Binary, Input, Op, Registers, Relation};
 use crate::middle::types::Type;
-use crate::native::ACCUMULATOR_DWORDS;
-use crate::plan::Plan;
-use crate::written::moved;
 
 /// Bytes of a register.
 const REGISTER: usize = 32;

@@ -6,10 +6,10 @@ use gencl_isa::{Condition, MathFunction, Opcode, Type as GenType};
 
 use super::rounding::{Direction, scalar};
 use super::{Lift, math};
+use crate::analysis::{modes, native};
 use crate::middle::function::Value;
 use crate::middle::op::{Binary, Convert, FloatRelation, Relation, Unary};
 use crate::middle::types::{Scalar, Type};
-use crate::{modes, native};
 
 impl Lift<'_> {
     fn sources(&mut self, index: usize, mut read: impl FnMut(&mut Self, usize) -> Value) -> Vec<Value> {

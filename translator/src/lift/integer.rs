@@ -1,4 +1,4 @@
-//! Arithmetic of integers: computed in so many bits as [`crate::width`] says, then limited or cut to the destination.
+//! Arithmetic of integers: computed in so many bits as [`crate::analysis::width`] says, then limited or cut to the destination.
 
 use gencl_eu::compute::shifts_qwords;
 use gencl_eu::file::ACCUMULATOR;
@@ -7,10 +7,10 @@ use gencl_isa::{Condition, MathFunction, Opcode};
 
 use super::Lift;
 use super::accumulator::SHOWN;
+use crate::analysis::native;
 use crate::middle::function::Value;
 use crate::middle::op::{Binary, Convert, Relation, Unary};
 use crate::middle::types::Scalar;
-use crate::native;
 
 impl Lift<'_> {
     /// A function of integers.

@@ -4,7 +4,7 @@ use gencl_eu::abi::Interpreted;
 
 use super::Lift;
 use super::registers::bytes_of;
-use crate::message::{Address, Atomic, Block, Image, Lanes, Memory};
+use crate::analysis::message::{Address, Atomic, Block, Image, Lanes, Memory};
 use crate::middle::function::Value;
 use crate::middle::op::{Access, Addressing, Binary, Op, Registers, Space};
 use crate::middle::types::Type;

@@ -5,11 +5,11 @@ use gencl_eu::operand::{SourceLocation, Target};
 
 use super::Lift;
 use super::rounding::scalar;
-use crate::access::{is_address, is_flag};
+use crate::analysis::access::{is_address, is_flag};
+use crate::analysis::modes;
 use crate::middle::function::Value;
 use crate::middle::op::{Binary, Convert, Op, Registers, Relation, Unary};
 use crate::middle::types::{Scalar, Type};
-use crate::modes;
 
 /// Words of the address register.
 const ADDRESS_WORDS: usize = 16;

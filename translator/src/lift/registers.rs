@@ -1,16 +1,16 @@
-//! Registers as SSA variables: each variable of [`crate::variables`] is cut into pieces that instructions access as vectors, and a piece has one value at a time.
+//! Registers as SSA variables: each variable of [`crate::analysis::variables`] is cut into pieces that instructions access as vectors, and a piece has one value at a time.
 
 use gencl_eu::dispatch::GRF_SIZE;
 use gencl_eu::file::GRF_BYTES;
 
 use super::Lift;
 use super::ssa::Variable;
-use crate::access::Access;
+use crate::analysis::access::Access;
+use crate::analysis::plan::Plan;
+use crate::analysis::variables::Variables;
 use crate::middle::function::{Constant, Value};
 use crate::middle::op::{Binary, Convert, Op};
 use crate::middle::types::Type;
-use crate::plan::Plan;
-use crate::variables::Variables;
 
 /// Bytes of a variable that are one value.
 #[derive(Clone, Debug)]

@@ -8,8 +8,8 @@ use gencl_eu::message::AtomicOperation as Operation;
 use super::memory::mark;
 use super::rare::number_of;
 use super::{FILE, Lowering};
-use crate::atomics::{Reduction, host_operation, reduction};
 use crate::ir::{BIT, I64, Label, POINTER, Ty, Value as LlvmValue};
+use crate::lower::atomics::{Reduction, host_operation, reduction};
 use crate::middle::function::Instruction;
 use crate::middle::op::Space;
 

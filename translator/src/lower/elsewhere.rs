@@ -7,11 +7,11 @@ use gencl_eu::abi::Frame;
 use super::memory::mark;
 use super::windows::Reach;
 use super::{FILE, Lowering};
+use crate::analysis::message::{Address, Message};
+use crate::analysis::plan::Step;
 use crate::ir::{BIT, I32, I64, Ty, Value as LlvmValue};
-use crate::message::{Address, Message};
 use crate::middle::function::{Instruction, Value};
 use crate::middle::op::Space;
-use crate::plan::Step;
 
 impl Lowering<'_> {
     /// The lane that is enabled first, of a vector; any if there is none.

@@ -5,6 +5,7 @@
 mod anywhere;
 mod arrays;
 mod atomic;
+mod atomics;
 mod calls;
 mod elsewhere;
 mod entry;
@@ -22,7 +23,7 @@ use fixedbitset::FixedBitSet;
 use gencl_eu::abi::{ENDED, ENTRY, FAULT, Frame, Tier, Translation, YIELD};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::Written;
+use crate::analysis::plan::Plan;
 use crate::ir::{
     BIT, Function as Text, I32, I64, Label, Module, POINTER, Scalar as LlvmScalar, Ty, Value as LlvmValue,
 };
@@ -30,8 +31,6 @@ use crate::lift::Lifted;
 use crate::middle::function::{Block, Definition, End, Function, Instruction, Target, Value};
 use crate::middle::op::{Addressing, Op, Space};
 use crate::middle::types::{Scalar, Type};
-use crate::middle::verify::Dominators;
-use crate::plan::Plan;
 use windows::Windows;
 
 /// How accesses to the frame, which nobody changes meanwhile, are marked.
@@ -96,6 +95,16 @@ struct Lowering<'a> {
     lanes_of_atomics: Option<LlvmValue>,
     arrays: FxHashMap<u16, LlvmValue>,
     stops: bool,
+}
+
+/// LLVM IR and what else is known of a kernel.
+pub struct Written {
+    /// The module's text.
+    pub ir: String,
+    /// The translation but for its object.
+    pub translation: Translation,
+    /// What a thread executes.
+    pub middle: Function,
 }
 
 /// LLVM IR of what was lifted of a kernel, for one of the tiers.
@@ -203,7 +212,7 @@ fn llvm(ty: Type) -> Ty {
 impl Lowering<'_> {
     /// Writes the function that executes threads of a work-group.
     fn threads(&mut self) {
-        let dominators = Dominators::new(self.function);
+        let dominators = self.function.dominators();
         self.labels = self.function.block_numbers().map(|_| self.f.label()).collect();
         let entry = self.f.label();
         (self.fault, self.next, self.threads) = (self.f.label(), self.f.label(), self.f.label());

@@ -8,11 +8,11 @@ use gencl_eu::abi::Frame;
 use super::memory::Site;
 use super::windows::{KNOWN, Reach};
 use super::{FILE, Lowering};
+use crate::analysis::message::Message;
+use crate::analysis::plan::Step;
 use crate::ir::{BIT, I32, I64, Label, POINTER, Ty, Value as LlvmValue};
-use crate::message::Message;
 use crate::middle::function::{Constant, Instruction};
 use crate::middle::op::{Access, Addressing};
-use crate::plan::Step;
 
 /// The name of the function that looks for a window and then has the simulator perform a message.
 const MISSED: &str = "missed";

@@ -1,5 +1,6 @@
 //! Functions in SSA form: blocks with parameters, instructions with results.
 
+use gencl_ir_support::{Dominators, FlowGraph, entity_impl};
 use rustc_hash::FxHashMap;
 
 use super::op::Op;
@@ -8,14 +9,17 @@ use super::types::Type;
 /// A value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Value(pub u32);
+entity_impl!(Value);
 
 /// A block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Block(pub u32);
+entity_impl!(Block);
 
 /// An instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instruction(pub u32);
+entity_impl!(Instruction);
 
 /// The lanes of a constant, as bits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -300,6 +304,24 @@ impl Function {
             self.block(block).instructions.iter().for_each(|own| homes[own.0 as usize] = Some(block));
         }
         homes
+    }
+
+    /// The control-flow graph. Control begins in the first block, and where threads go on: a suspended thread goes nowhere itself.
+    pub fn graph(&self) -> FlowGraph<Block> {
+        // Last first: the order of the blocks in LLVM's text, which code layout follows, has been tuned with that.
+        let entries = self.resumed.iter().rev().copied().chain([Block(0)]);
+        let blocks = self.block_numbers().map(|block| {
+            let end = &self.block(block).end;
+            let is_left = !matches!(end, End::Suspend { .. });
+            let targets: Vec<Block> = end.targets().map(|target| target.block).collect();
+            (block, targets.into_iter().rev().filter(move |_| is_left))
+        });
+        FlowGraph::new(entries, blocks)
+    }
+
+    /// The dominator tree.
+    pub fn dominators(&self) -> Dominators<Block> {
+        Dominators::new(&self.graph())
     }
 
     /// Where each block may be come to from. A thread that goes on does so from nowhere.

@@ -1,8 +1,7 @@
 //! The operations.
 
-use std::fmt;
-
 use gencl_eu::message::AtomicOperation;
+use gencl_ir_support::names;
 
 /// An operation on two operands of the result's type, lane by lane. Those of integers wrap around; shift counts are below the number of bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -408,35 +407,6 @@ impl Op {
             _ => false,
         }
     }
-}
-
-macro_rules! names {
-    ($($ty:ident { $($case:ident = $name:literal,)* })*) => {
-        $(
-            impl $ty {
-                /// All of them, with their names.
-                pub const NAMES: &'static [($ty, &'static str)] = &[$(($ty::$case, $name)),*];
-
-                /// The name in the text form.
-                pub fn name(self) -> &'static str {
-                    match self {
-                        $($ty::$case => $name),*
-                    }
-                }
-
-                /// The one of a name.
-                pub fn named(name: &str) -> Option<$ty> {
-                    Self::NAMES.iter().find(|(_, own)| *own == name).map(|(value, _)| *value)
-                }
-            }
-
-            impl fmt::Display for $ty {
-                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                    f.write_str(self.name())
-                }
-            }
-        )*
-    };
 }
 
 names! {

@@ -280,7 +280,7 @@ impl Parser {
 }
 
 fn access(tokens: &mut Tokens<'_>) -> Result<Box<Access>, String> {
-    let (space, size) = (tokens.named(Space::named)?, tokens.number()?);
+    let (space, size) = (tokens.named(Space::from_name)?, tokens.number()?);
     tokens.expect("align")?;
     let alignment = tokens.number()?;
     tokens.expect("at")?;
@@ -336,7 +336,7 @@ fn registers(tokens: &mut Tokens<'_>) -> Result<Box<Registers>, String> {
 }
 
 fn block_access(tokens: &mut Tokens<'_>) -> Result<(Space, u8), String> {
-    let space = tokens.named(Space::named)?;
+    let space = tokens.named(Space::from_name)?;
     tokens.expect("align")?;
     Ok((space, tokens.number()?))
 }
@@ -360,16 +360,16 @@ fn op(tokens: &mut Tokens<'_>) -> Result<Op, String> {
     if let Some((_, op)) = simple.into_iter().find(|(own, _)| *own == name) {
         return Ok(op);
     }
-    let arithmetic = Binary::named(name)
+    let arithmetic = Binary::from_name(name)
         .map(Op::Binary)
-        .or_else(|| Unary::named(name).map(Op::Unary))
-        .or_else(|| Convert::named(name).map(Op::Convert));
+        .or_else(|| Unary::from_name(name).map(Op::Unary))
+        .or_else(|| Convert::from_name(name).map(Op::Convert));
     if let Some(op) = arithmetic {
         return Ok(op);
     }
     Ok(match name {
-        "icmp" => Op::ICmp(tokens.named(Relation::named)?),
-        "fcmp" => Op::FCmp(tokens.named(FloatRelation::named)?),
+        "icmp" => Op::ICmp(tokens.named(Relation::from_name)?),
+        "fcmp" => Op::FCmp(tokens.named(FloatRelation::from_name)?),
         "shuffle" => Op::Shuffle(tokens.list()?.into()),
         "input" => Op::Input(match tokens.take() {
             "header" => Input::Header(tokens.number()?),
@@ -393,7 +393,7 @@ fn op(tokens: &mut Tokens<'_>) -> Result<Op, String> {
         "atomic" => {
             let operation =
                 tokens.named(|name| ATOMICS.into_iter().find(|own| format!("{own:?}") == name))?;
-            Op::Atomic(operation, tokens.named(Space::named)?, tokens.number()?)
+            Op::Atomic(operation, tokens.named(Space::from_name)?, tokens.number()?)
         }
         "image" => Op::Image(registers(tokens)?),
         "interpret" => Op::Interpret(registers(tokens)?),

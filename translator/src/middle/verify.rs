@@ -1,6 +1,7 @@
 //! What every function must be, asked after each pass.
 
 use fixedbitset::FixedBitSet;
+use gencl_ir_support::Dominators;
 
 use super::function::{Block, Definition, End, Function, Target, Value};
 use super::op::{Binary, Convert, Op, Unary};
@@ -11,7 +12,7 @@ use super::types::{Scalar, Type};
 /// # Errors
 /// What is wrong, and where.
 pub fn verify(function: &Function) -> Result<(), String> {
-    let (dominators, homes) = (Dominators::new(function), function.homes());
+    let (dominators, homes) = (function.dominators(), function.homes());
     for block in function.block_numbers().filter(|block| dominators.is_reached(*block)) {
         let data = function.block(block);
         let mut seen = FixedBitSet::with_capacity(function.values.len());
@@ -49,7 +50,7 @@ pub fn verify(function: &Function) -> Result<(), String> {
 /// Whether a value of another block has been computed wherever a block begins.
 fn is_available(
     function: &Function,
-    dominators: &Dominators,
+    dominators: &Dominators<Block>,
     homes: &[Option<Block>],
     value: Value,
     block: Block,
@@ -177,111 +178,4 @@ fn fits_convert(convert: Convert, from: Type, to: Type) -> bool {
             Convert::FPToSI | Convert::FPToUI => a.is_float() && int(b),
             Convert::Bitcast => false,
         }
-}
-
-/// Which blocks are on all ways to which others. Threads that go on begin at a block that nothing is before.
-pub struct Dominators {
-    /// Of each block, its immediate dominator; that of the blocks where threads begin is the block itself. `None`: no thread gets there.
-    immediate: Vec<Option<usize>>,
-    /// In reverse postorder.
-    order: Vec<usize>,
-    depth: Vec<u32>,
-}
-
-impl Dominators {
-    /// Finds them (Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm").
-    pub fn new(function: &Function) -> Dominators {
-        let count = function.blocks.len();
-        // Where threads begin: all are behind a block that does not exist.
-        let root = count;
-        let begins: Vec<usize> =
-            std::iter::once(0).chain(function.resumed.iter().map(|block| block.0 as usize)).collect();
-        let successors = |block: usize| -> Vec<usize> {
-            match block == root {
-                true => begins.clone(),
-                false => match &function.blocks[block].end {
-                    End::Suspend { .. } => Vec::new(),
-                    end => end.targets().map(|target| target.block.0 as usize).collect(),
-                },
-            }
-        };
-        let mut order = Vec::with_capacity(count + 1);
-        let mut visited = FixedBitSet::with_capacity(count + 1);
-        let mut stack = vec![(root, 0)];
-        visited.insert(root);
-        while let Some((block, next)) = stack.pop() {
-            match successors(block).get(next) {
-                Some(&to) => {
-                    stack.push((block, next + 1));
-                    if !visited.put(to) {
-                        stack.push((to, 0));
-                    }
-                }
-                None => order.push(block),
-            }
-        }
-        order.reverse();
-        let mut number = vec![usize::MAX; count + 1];
-        order.iter().enumerate().for_each(|(n, block)| number[*block] = n);
-        let mut predecessors = vec![Vec::new(); count + 1];
-        for block in &order {
-            successors(*block).into_iter().for_each(|to| predecessors[to].push(*block));
-        }
-        let mut immediate = vec![None; count + 1];
-        immediate[root] = Some(root);
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for block in order.iter().skip(1) {
-                let mut new: Option<usize> = None;
-                for before in &predecessors[*block] {
-                    if immediate[*before].is_none() {
-                        continue;
-                    }
-                    new = Some(match new {
-                        None => *before,
-                        Some(mut a) => {
-                            let mut b = *before;
-                            while a != b {
-                                while number[a] > number[b] {
-                                    a = immediate[a].unwrap_or(root);
-                                }
-                                while number[b] > number[a] {
-                                    b = immediate[b].unwrap_or(root);
-                                }
-                            }
-                            a
-                        }
-                    });
-                }
-                if new != immediate[*block] {
-                    (immediate[*block], changed) = (new, true);
-                }
-            }
-        }
-        let mut depth = vec![0; count + 1];
-        for block in order.iter().skip(1) {
-            depth[*block] = depth[immediate[*block].unwrap_or(root)] + 1;
-        }
-        Dominators { immediate, order, depth }
-    }
-
-    /// Whether a thread gets to a block.
-    pub fn is_reached(&self, block: Block) -> bool {
-        self.immediate[block.0 as usize].is_some()
-    }
-
-    /// The blocks that threads get to, each behind those that dominate it.
-    pub fn order(&self) -> impl Iterator<Item = Block> {
-        self.order.iter().skip(1).map(|block| Block(*block as u32))
-    }
-
-    /// Whether one block is on all ways to another.
-    pub fn dominates(&self, a: Block, b: Block) -> bool {
-        let (a, mut b) = (a.0 as usize, b.0 as usize);
-        while self.depth[b] > self.depth[a] {
-            b = self.immediate[b].unwrap_or(b);
-        }
-        a == b
-    }
 }

@@ -9,7 +9,6 @@ use super::sums::Evolution;
 use crate::middle::function::{Block, Constant, End, Function, Instruction, Target, Value};
 use crate::middle::op::{Access, Addressing, Binary, Inside, Op, Relation, Space};
 use crate::middle::types::Type;
-use crate::middle::verify::Dominators;
 
 /// Iterations whose elements are read at once.
 const AT_ONCE: usize = 4;
@@ -36,7 +35,7 @@ pub fn read_ahead(function: &Function) -> Function {
 
 /// The loads of a loop without effects that are executed by all lanes in each iteration, at addresses of their own.
 fn candidates(function: &Function, own: &Loop) -> Vec<Instruction> {
-    let dominators = Dominators::new(function);
+    let dominators = function.dominators();
     let all: Vec<(Block, Instruction)> = own
         .blocks
         .iter()

@@ -4,7 +4,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::middle::function::{Block, End, Function, Target, Value};
 use crate::middle::types::Type;
-use crate::middle::verify::Dominators;
 
 /// A loop without another one in it, that is entered and left once. Ways to a fault do not count.
 pub struct Loop {
@@ -22,7 +21,7 @@ pub struct Loop {
 
 /// The loops of a function.
 pub fn loops(function: &Function) -> Vec<Loop> {
-    let dominators = Dominators::new(function);
+    let dominators = function.dominators();
     let predecessors = function.predecessors();
     let mut found: Vec<Loop> = Vec::new();
     for header in dominators.order() {
@@ -64,7 +63,7 @@ pub fn is_fault(function: &Function, block: Block) -> bool {
 impl Loop {
     /// Its blocks, each behind those that dominate it.
     pub fn order(&self, function: &Function) -> Vec<Block> {
-        Dominators::new(function).order().filter(|block| self.blocks.contains(block)).collect()
+        function.dominators().order().filter(|block| self.blocks.contains(block)).collect()
     }
 
     /// The values that it defines.

@@ -5,7 +5,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::middle::function::{Block, Definition, Function, Value};
 use crate::middle::op::{Binary, Op};
 use crate::middle::types::Scalar;
-use crate::middle::verify::Dominators;
 
 /// How many operations a value that is computed again is made of at most.
 const MAX_OPERATIONS: usize = 12;
@@ -26,7 +25,7 @@ pub struct Same {
 impl Same {
     /// Finds them.
     pub fn new(function: &Function) -> Same {
-        let dominators = Dominators::new(function);
+        let dominators = function.dominators();
         let mut homes: FxHashMap<Value, Block> = FxHashMap::default();
         for block in function.block_numbers() {
             let data = function.block(block);

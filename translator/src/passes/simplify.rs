@@ -6,7 +6,6 @@ use super::same::Same;
 use crate::middle::builder::Builder;
 use crate::middle::function::{Block, Constant, End, Function, Instruction, Target, Value};
 use crate::middle::op::{Access, Op};
-use crate::middle::verify::Dominators;
 
 /// The same function, simplified.
 pub fn simplify(function: &Function) -> Function {
@@ -56,7 +55,7 @@ pub struct Rebuild<'a> {
 impl<'a> Rebuild<'a> {
     /// Begins with blocks.
     pub fn new(old: &'a Function) -> Rebuild<'a> {
-        let dominators = Dominators::new(old);
+        let dominators = old.dominators();
         let mut order: Vec<Block> = dominators.order().collect();
         let mut builder = Builder::default();
         // Blocks keep their order, as those of loops follow each other so.

@@ -5,7 +5,6 @@ use fixedbitset::FixedBitSet;
 use crate::middle::function::{Block, Constant, Definition, Function, Instruction, Value};
 use crate::middle::op::{Binary, Convert, Op};
 use crate::middle::types::{Scalar, Type};
-use crate::middle::verify::Dominators;
 
 /// How a value changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +67,7 @@ impl Strides {
             }
         }
         // By their positions in an order in which each block is behind those that dominate it.
-        let order: Vec<Block> = Dominators::new(function).order().collect();
+        let order: Vec<Block> = function.dominators().order().collect();
         let mut position = vec![0; function.blocks.len()];
         order.iter().enumerate().for_each(|(n, block)| position[block.0 as usize] = n);
         let mut open = FixedBitSet::with_capacity(order.len());

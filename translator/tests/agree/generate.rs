@@ -239,12 +239,12 @@ fn flags(random: &mut Random, i: &mut Instruction, point: &Point, align16: bool,
     }
 }
 
-/// Does an instruction use the accumulator beside what its operands say?
+/// Whether an instruction has the accumulator as an implicit operand.
 pub fn accumulates(i: &Instruction) -> bool {
     i.accumulator_write || matches!(i.opcode, Opcode::Mac | Opcode::Mach | Opcode::Addc | Opcode::Subb)
 }
 
-/// Is it one of those that keep exponents in registers of their own? Their destinations are general registers.
+/// Whether it is one of those that keep exponents in registers of their own. Their destinations are general registers.
 pub fn is_macro(i: &Instruction) -> bool {
     i.opcode == Opcode::Madm || matches!(i.extra, Extra::Math(MathFunction::Invm | MathFunction::Rsqrtm))
 }

@@ -416,7 +416,7 @@ fn run_with(case: &Case, code: &[u8], settings: Settings) -> Result<Outcome, Fau
     Ok(outcome)
 }
 
-/// Are two dwords the same, but for the bits of NaNs, which nobody defines?
+/// Whether two dwords are the same, but for the payload of NaNs, which is undefined.
 fn same(a: u32, b: u32) -> bool {
     let nan = |v: u32| f32::from_bits(v).is_nan();
     let half = |v: u32| v & 0x7fff > 0x7c00;

@@ -24,7 +24,7 @@ const ADDRESSES: u8 = 80;
 const FOUND: u8 = 20;
 const SUM: Place = Place::Row(24, Type::UD);
 
-/// Is this what ends the loops?
+/// Whether this ends the loops.
 pub fn ends_loops(i: &Instruction) -> bool {
     [AT, TO, READ].iter().any(|register| i.destination.register == Register::Grf(*register))
 }

@@ -81,7 +81,7 @@ fn source(random: &mut Random, ty: Type, lanes: u8) -> Operand {
     Operand::Register(source)
 }
 
-/// Is an instruction one of integers alone?
+/// Whether all operands of an instruction are integers.
 pub fn is_integer(i: &Instruction) -> bool {
     !i.destination.ty.is_float() && i.sources.iter().all(|s| s.ty().is_none_or(|ty| !ty.is_float()))
 }

@@ -102,7 +102,7 @@ impl Sample {
         None
     }
 
-    /// Does the result lie within a slot, and are all sources in the pools?
+    /// Whether the result lies within a slot, and all sources are in the pools.
     fn fits(&self) -> bool {
         let d = &self.instruction.destination;
         let last = usize::from(self.instruction.exec_size) - 1;
@@ -127,14 +127,14 @@ impl Sample {
         })
     }
 
-    /// Are there addresses of registers?
+    /// Whether operands are register-indirect.
     pub fn is_indirect(&self) -> bool {
         let i = &self.instruction;
         let source = |s: &Operand| matches!(s, Operand::Register(s) if s.indirect.is_some());
         i.destination.indirect.is_some() || i.sources.iter().any(source)
     }
 
-    /// Does it use the accumulators in a way for which there is host code? All of a kernel have to.
+    /// Whether it uses the accumulators in a way for which there is host code. All of a kernel have to.
     pub fn accumulates_natively(&self) -> bool {
         let device = Device::named(DEVICE);
         let kernel = device.and_then(|device| Kernel::assemble(device, &self.placed(0)[..], false).ok());

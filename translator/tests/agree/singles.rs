@@ -226,7 +226,7 @@ fn is_nan(bytes: &[u8], ty: Type) -> bool {
     }
 }
 
-/// Do registers differ that belong to no sample?
+/// Whether registers differ that belong to no sample.
 fn different_elsewhere(placed: &Placed, a: &Outcome, b: &Outcome) -> bool {
     let owned: Vec<_> = placed.iter().flat_map(|(sample, slot)| sample.owned(*slot)).collect();
     let inside = |at: &usize| owned.iter().any(|owned| owned.bytes.contains(at));

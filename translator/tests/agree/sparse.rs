@@ -28,7 +28,7 @@ const ADDRESSES: u8 = 64;
 /// Where the numbers of columns begin in the data.
 const PLACE: usize = 0x8000;
 
-/// Is this what ends the loops?
+/// Whether this ends the loops.
 pub fn ends_loops(i: &Instruction) -> bool {
     let ends = |register| matches!(register, Register::Grf(number) if (AT..OFFSETS).contains(&number));
     i.opcode == Opcode::Cmp || ends(i.destination.register)

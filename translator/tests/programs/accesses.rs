@@ -1,7 +1,7 @@
 //! Accesses to memory that random programs are made of.
 
 use gencl_eu::message::AtomicOperation;
-use gencl_translator::message::{Address, Atomic, Block as DataBlock, Message};
+use gencl_translator::analysis::message::{Address, Atomic, Block as DataBlock, Message};
 use gencl_translator::middle::function::{Constant, End, Target, Value};
 use gencl_translator::middle::op::{Access, Addressing, Op, Relation, Space};
 use gencl_translator::middle::types::{Scalar, Type};

@@ -7,15 +7,15 @@ use gencl_eu::message::AtomicOperation;
 use gencl_isa::Generation;
 use gencl_simulator::translated::loader::HostCode;
 use gencl_testing::Random;
+use gencl_translator::analysis::message::{Memory as MessageMemory, Message};
+use gencl_translator::analysis::plan::Doubts;
+use gencl_translator::analysis::plan::{Plan, Step};
 use gencl_translator::host::Host;
 use gencl_translator::lift::Lifted;
 use gencl_translator::lower::lower;
-use gencl_translator::message::{Memory as MessageMemory, Message};
 use gencl_translator::middle::function::{Block, Function};
 use gencl_translator::middle::interpret::{Environment, Lanes, Outcome, run};
 use gencl_translator::middle::op::{Input, LOCAL_OFFSET, Op, Registers, Space};
-use gencl_translator::plan::Doubts;
-use gencl_translator::plan::{Plan, Step};
 
 use crate::generate::{FILE, INPUTS, PAYLOAD, Program, SCATTERED};
 

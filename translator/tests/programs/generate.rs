@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use gencl_testing::Random;
-use gencl_translator::message::{Lanes, Memory, Message};
+use gencl_translator::analysis::message::{Lanes, Memory, Message};
 use gencl_translator::middle::function::{Block, Constant, End, Function, Target, Value};
 use gencl_translator::middle::op::{Binary, Convert, FloatRelation, Input, Op, Relation, Space, Unary};
 use gencl_translator::middle::types::{Scalar, Type};
@@ -164,18 +164,18 @@ impl Generator {
     }
 
     pub fn binary(&mut self, name: &str, a: Value, b: Value) -> Value {
-        let binary = Binary::named(name).expect("an operation");
+        let binary = Binary::from_name(name).expect("an operation");
         self.pure(Op::Binary(binary), &[a, b], self.ty(a))
     }
 
     pub fn unary(&mut self, name: &str, a: Value) -> Value {
-        let unary = Unary::named(name).expect("an operation");
+        let unary = Unary::from_name(name).expect("an operation");
         self.pure(Op::Unary(unary), &[a], self.ty(a))
     }
 
     /// A conversion; none if the type is the same.
     pub fn convert(&mut self, name: &str, a: Value, scalar: Scalar) -> Value {
-        let convert = Convert::named(name).expect("an operation");
+        let convert = Convert::from_name(name).expect("an operation");
         let ty = self.ty(a).of(scalar);
         if ty == self.ty(a) { a } else { self.pure(Op::Convert(convert), &[a], ty) }
     }
@@ -340,7 +340,7 @@ impl Generator {
             Scalar::Mask => {
                 let of = Type::int(self.random.pick(&[32, 32, 64, 16, 8]), lanes);
                 let [a, b] = [self.known(of), self.known(of)];
-                let relation = self.random.pick(Relation::NAMES).0;
+                let relation = self.random.pick(Relation::ALL);
                 self.compare(relation, a, b)
             }
             _ if !others.is_empty() => {

@@ -172,9 +172,9 @@ fn programs_agree() {
 /// `statements.rs` makes all of these.
 #[test]
 fn programs_have_all_operations() {
-    let mut missing: Vec<Op> = Binary::NAMES.iter().map(|(binary, _)| Op::Binary(*binary)).collect();
-    missing.extend(Unary::NAMES.iter().map(|(unary, _)| Op::Unary(*unary)));
-    missing.extend(Convert::NAMES.iter().map(|(convert, _)| Op::Convert(*convert)));
+    let mut missing: Vec<Op> = Binary::ALL.iter().copied().map(Op::Binary).collect();
+    missing.extend(Unary::ALL.iter().copied().map(Op::Unary));
+    missing.extend(Convert::ALL.iter().copied().map(Op::Convert));
     for seed in 1..=200 {
         let function = program(seed).function;
         missing.retain(|op| function.instructions.iter().all(|instruction| instruction.op != *op));

@@ -252,13 +252,13 @@ impl Generator {
             0 => {
                 let of = self.float_type();
                 let [a, b] = [self.some(of), self.some(of)];
-                let relation = self.random.pick(FloatRelation::NAMES).0;
+                let relation = self.random.pick(FloatRelation::ALL);
                 self.pure(Op::FCmp(relation), &[a, b], of.as_mask())
             }
             1 => {
                 let of = self.int_type();
                 let [a, b] = [self.some(of), self.some(of)];
-                let relation = self.random.pick(Relation::NAMES).0;
+                let relation = self.random.pick(Relation::ALL);
                 self.compare(relation, a, b)
             }
             2 => {

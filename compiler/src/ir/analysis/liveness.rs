@@ -8,9 +8,9 @@
 //! writes them, numbered densely: the others are not live across any edge.
 
 use super::cfg::Cfg;
-use crate::dataflow::live_sets;
 use crate::ir::{Block, BlockId, Function, Reg};
 use fixedbitset::FixedBitSet;
+use gencl_ir_support::dataflow::live_sets;
 
 /// A set of the registers that cross edges, in the numbering of one [`Crossing`].
 pub type RegisterSet = FixedBitSet;

@@ -1,7 +1,6 @@
 //! Analyses: computed from a function on demand, never kept across a change of it.
 
 pub mod cfg;
-pub mod dominators;
 pub mod liveness;
 pub mod parking;
 pub mod structure;

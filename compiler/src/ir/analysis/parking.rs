@@ -19,9 +19,9 @@
 
 use super::cfg::Cfg;
 use super::liveness::{Liveness, RegisterSet};
-use crate::dataflow::{propagate, union};
 use crate::ir::{BlockId, Function, Op};
 use fixedbitset::FixedBitSet;
+use gencl_ir_support::dataflow::{propagate, union};
 use smallvec::SmallVec;
 
 /// The parked sets of a function in per-lane form.

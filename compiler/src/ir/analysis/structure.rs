@@ -57,7 +57,7 @@ pub struct ControlTree {
 impl ControlTree {
     /// Builds the tree, and inserts missing joins into the function and its layout.
     pub fn build(function: &mut Function) -> ControlTree {
-        let cfg = Cfg::new(function);
+        let cfg = function.cfg();
         let mut places = vec![usize::MAX; function.blocks.len()];
         for (place, block) in function.layout.iter().enumerate() {
             places[block.0 as usize] = place;

@@ -1,7 +1,6 @@
 //! Tests of the analyses against their definitions, by search on random kernels.
 
 use super::cfg::Cfg;
-use super::dominators::Dominators;
 use super::liveness::Liveness;
 use super::parking::Parking;
 use super::uniformity::uniform_registers;
@@ -10,6 +9,7 @@ use crate::ir::passes::{arrange_blocks, lower_returns};
 use crate::ir::random::random_kernel;
 use crate::ir::text::parse_function;
 use crate::ir::{BlockId, Function, Reg};
+use gencl_ir_support::Dominators;
 use proptest::prelude::*;
 
 /// Blocks reachable from `from` without entering `without`, including `from`.
@@ -53,7 +53,7 @@ proptest! {
     #[test]
     fn dominators_are_on_every_way(blocks in 1usize..12, choices in proptest::collection::vec(0u32..1000, 100)) {
         let function = random_kernel(blocks, &choices);
-        let cfg = Cfg::new(&function);
+        let cfg = function.cfg();
         let dominators = Dominators::new(&cfg);
         let all = reached(&cfg, cfg.entry(), None);
         for &a in &all {
@@ -73,7 +73,7 @@ proptest! {
     #[test]
     fn alive_is_what_may_be_read(blocks in 1usize..8, choices in proptest::collection::vec(0u32..1000, 100)) {
         let function = random_kernel(blocks, &choices);
-        let cfg = Cfg::new(&function);
+        let cfg = function.cfg();
         let liveness = Liveness::new(&function, &cfg);
         for &block in &function.layout {
             for index in 0..function.registers.len() {
@@ -92,7 +92,7 @@ proptest! {
     #[test]
     fn orders_and_chains(blocks in 1usize..12, choices in proptest::collection::vec(0u32..1000, 100)) {
         let mut function = random_kernel(blocks, &choices);
-        let cfg = Cfg::new(&function);
+        let cfg = function.cfg();
         let mut order = cfg.reverse_post_order();
         prop_assert_eq!(order[0], cfg.entry());
         order.sort_unstable();
@@ -115,9 +115,9 @@ proptest! {
         // The layout keeps every block that is reached, the first at the beginning, the return block at the
         // end.
         lower_returns(&mut function);
-        let before = reached(&Cfg::new(&function), function.entry(), None).len();
+        let before = reached(&function.cfg(), function.entry(), None).len();
         arrange_blocks(&mut function);
-        let cfg = Cfg::new(&function);
+        let cfg = function.cfg();
         prop_assert!(function.layout.len() >= before);
         prop_assert!(cfg.predecessors(function.entry()).is_empty());
         let last = function.layout[function.layout.len() - 1];
@@ -160,7 +160,7 @@ fn parking_in_a_loop() {
         end"#;
     let mut function = parse_function(text).expect("it is Gen IR");
     let parked = |function: &Function| {
-        let parking = Parking::new(function, &Cfg::new(function));
+        let parking = Parking::new(function, &function.cfg());
         (0..8).map(|b| parking.parked(BlockId(b)).map(|b| b.0).collect()).collect::<Vec<Vec<u32>>>()
     };
     // Nothing is known to be uniform: lanes may part at @5 as well.

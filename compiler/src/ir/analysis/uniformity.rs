@@ -12,7 +12,6 @@
 //! A load with a uniform address is uniform in all address spaces but the private one. The result is valid
 //! for the current layout.
 
-use super::cfg::Cfg;
 use super::liveness::Liveness;
 use super::parking::Parking;
 use crate::ir::{Function, Instruction, Op, Reg};
@@ -21,7 +20,7 @@ use fixedbitset::FixedBitSet;
 /// The set of uniform registers of a function in per-lane form.
 pub fn uniform_registers(function: &Function) -> FixedBitSet {
     let count = function.registers.len();
-    let cfg = Cfg::new(function);
+    let cfg = function.cfg();
     let liveness = Liveness::new(function, &cfg);
     let mut scratch = function.clone();
     let mut uniform = FixedBitSet::with_capacity(count);

@@ -9,18 +9,17 @@
 
 use crate::ir::analysis::cfg::Cfg;
 use crate::ir::{BlockId, Function, Instruction, Op};
-use fixedbitset::FixedBitSet;
 
 /// Orders the blocks and drops unreachable ones, except the return block. Expects [`super::lower_returns`] to
 /// have run. The entry gets no predecessor: a loop to it gets a new first block before it.
 pub fn arrange_blocks(function: &mut Function) {
-    let mut cfg = Cfg::new(function);
+    let mut cfg = function.cfg();
     let entry = function.entry();
     if !cfg.predecessors(entry).is_empty() {
         let first = function.new_block();
         function.layout.insert(0, first);
         function.block_mut(first).instructions.push(Instruction::new(Op::Jump(entry), [], []));
-        cfg = Cfg::new(function);
+        cfg = function.cfg();
     }
     let last = return_block(function);
     let mut order = Vec::with_capacity(function.layout.len());
@@ -47,75 +46,11 @@ fn return_block(function: &mut Function) -> BlockId {
 
 /// Appends `nodes` (in reverse post-order of the whole graph) to `order`. Recurses as deep as loops nest.
 fn arrange(cfg: &Cfg, nodes: &[BlockId], order: &mut Vec<BlockId>) {
-    let components = components(cfg, nodes);
+    let components = cfg.components(nodes);
     for component in components.into_iter().rev() {
         order.push(component[0]);
         if component.len() > 1 {
             arrange(cfg, &component[1..], order);
         }
     }
-}
-
-/// Strongly connected components of the subgraph of `nodes`, in reverse topological order; within each, the
-/// nodes in the order of `nodes` (Tarjan's algorithm with a stack of its own).
-fn components(cfg: &Cfg, nodes: &[BlockId]) -> Vec<Vec<BlockId>> {
-    const UNSEEN: u32 = u32::MAX;
-    let mut rank = vec![UNSEEN; cfg.len()];
-    for (index, node) in nodes.iter().enumerate() {
-        rank[node.0 as usize] = index as u32;
-    }
-    let mut number = vec![UNSEEN; nodes.len()];
-    let mut low = vec![0u32; nodes.len()];
-    let mut on_stack = FixedBitSet::with_capacity(nodes.len());
-    let (mut stack, mut result, mut counter) = (Vec::new(), Vec::new(), 0);
-    for root in 0..nodes.len() {
-        if number[root] != UNSEEN {
-            continue;
-        }
-        let mut calls = vec![(root, 0)];
-        while let Some((node, edge)) = calls.last_mut() {
-            let node = *node;
-            if *edge == 0 && number[node] == UNSEEN {
-                number[node] = counter;
-                low[node] = counter;
-                counter += 1;
-                stack.push(node);
-                on_stack.insert(node);
-            }
-            match cfg.successors(nodes[node]).iter().rev().nth(*edge) {
-                Some(successor) => {
-                    *edge += 1;
-                    let next = rank[successor.0 as usize];
-                    if next == UNSEEN {
-                        continue;
-                    }
-                    let next = next as usize;
-                    if number[next] == UNSEEN {
-                        calls.push((next, 0));
-                    } else if on_stack.contains(next) {
-                        low[node] = low[node].min(number[next]);
-                    }
-                }
-                None => {
-                    calls.pop();
-                    if let Some(&(caller, _)) = calls.last() {
-                        low[caller] = low[caller].min(low[node]);
-                    }
-                    if low[node] == number[node] {
-                        let mut component = Vec::new();
-                        while let Some(member) = stack.pop() {
-                            on_stack.set(member, false);
-                            component.push(member);
-                            if member == node {
-                                break;
-                            }
-                        }
-                        component.sort_unstable();
-                        result.push(component.into_iter().map(|m| nodes[m]).collect());
-                    }
-                }
-            }
-        }
-    }
-    result
 }

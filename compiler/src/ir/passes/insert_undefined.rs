@@ -1,6 +1,5 @@
 //! Inserts `undefined` to shorten live ranges that masked writes extend.
 
-use crate::ir::analysis::cfg::Cfg;
 use crate::ir::analysis::liveness::Liveness;
 use crate::ir::{BlockId, Function, Instruction, Op, Reg};
 
@@ -8,7 +7,7 @@ use crate::ir::{BlockId, Function, Instruction, Op, Reg};
 /// lane, active or parked, will read, and it becomes live after that block. `needed` tells whether some lane
 /// reads the value that a register has at the beginning of a block.
 pub fn insert_undefined(function: &mut Function, needed: impl Fn(BlockId, Reg) -> bool) {
-    let cfg = Cfg::new(function);
+    let cfg = function.cfg();
     let liveness = Liveness::new(function, &cfg);
     let mut ends = Vec::new();
     for &block in &function.layout {

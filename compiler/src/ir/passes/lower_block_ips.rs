@@ -28,7 +28,6 @@
 //! predicate to a uniform register is one scalar write, also if some lanes are masked off.
 
 use super::insert_undefined::insert_undefined;
-use crate::ir::analysis::cfg::Cfg;
 use crate::ir::analysis::liveness::{Liveness, RegisterSet};
 use crate::ir::analysis::parking::Parking;
 use crate::ir::signature::Class;
@@ -39,7 +38,7 @@ use crate::ir::{
 /// Lowers a function in per-lane form. Expects what [`super::lower_returns`],
 /// [`super::lower_crossing_bools`], [`super::arrange_blocks`] and [`super::mark_uniform`] leave.
 pub fn lower_block_ips(function: &mut Function) {
-    let cfg = Cfg::new(function);
+    let cfg = function.cfg();
     let liveness = Liveness::new(function, &cfg);
     let parking = Parking::new(function, &cfg);
     let old_layout = function.layout.clone();

@@ -1,7 +1,6 @@
 //! Lowers truth values that are live across blocks to words: there are few flag registers, and a masked write
 //! keeps the words of inactive lanes, but not their flag bits.
 
-use crate::ir::analysis::cfg::Cfg;
 use crate::ir::analysis::liveness::Liveness;
 use crate::ir::{Condition, Family, Function, Instruction, Op, Reg, Type};
 
@@ -9,7 +8,7 @@ use crate::ir::{Condition, Family, Function, Instruction, Op, Reg, Type};
 /// write of the Bool in a block where it is live-out, read back before the first read in a block where it is
 /// live-in.
 pub fn lower_crossing_bools(function: &mut Function) {
-    let cfg = Cfg::new(function);
+    let cfg = function.cfg();
     let liveness = Liveness::new(function, &cfg);
     let mut crossing = liveness.crossing.empty_set();
     for &block in &function.layout {

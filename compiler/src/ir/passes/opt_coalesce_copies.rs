@@ -6,11 +6,11 @@
 //! divergent registers do not affect parked lanes; a uniform register is written for all lanes, so it must
 //! not be merged with one that a parked lane will read.
 
-use crate::ir::analysis::cfg::Cfg;
 use crate::ir::analysis::liveness::Liveness;
 use crate::ir::analysis::parking::Parking;
 use crate::ir::{Family, Function, Op, Reg};
 use fixedbitset::FixedBitSet;
+use gencl_ir_support::UnionFind;
 
 /// Maximum number of candidates: there is a set of them for each.
 const LIMIT: usize = 8192;
@@ -23,12 +23,14 @@ pub fn opt_coalesce_copies(function: &mut Function) {
     }
     let mut interference = interference(function, &candidates);
     for (a, b) in std::mem::take(&mut candidates.copies) {
-        let (a, b) = (candidates.find(a), candidates.find(b));
+        let (a, b) = (candidates.representative(a), candidates.representative(b));
         if a != b && !interference[a].contains(b) {
             let row = std::mem::take(&mut interference[b]);
-            candidates.merged_with[b] = a;
-            for other in row.ones().filter(|&other| candidates.merged_with[other] == other) {
-                interference[other].insert(a);
+            candidates.merged.unite(a as u32, b as u32);
+            for other in row.ones() {
+                if candidates.representative(other) == other {
+                    interference[other].insert(a);
+                }
             }
             interference[a].union_with(&row);
         }
@@ -43,8 +45,8 @@ struct Candidates {
     numbers: Vec<Option<u32>>,
     /// Destination and source of each copy.
     copies: Vec<(usize, usize)>,
-    /// Union-find: by number, the parent, or itself.
-    merged_with: Vec<usize>,
+    /// Of numbers.
+    merged: UnionFind,
 }
 
 impl Candidates {
@@ -67,7 +69,7 @@ impl Candidates {
             registers: Vec::new(),
             numbers: vec![None; function.registers.len()],
             copies: Vec::new(),
-            merged_with: Vec::new(),
+            merged: UnionFind::default(),
         };
         for instruction in function.instructions() {
             let Some((dst, src)) = instruction.as_move() else { continue };
@@ -85,7 +87,7 @@ impl Candidates {
             let copy = (candidates.number(dst), candidates.number(src));
             candidates.copies.push(copy);
         }
-        candidates.merged_with = (0..candidates.registers.len()).collect();
+        candidates.merged = UnionFind::new(candidates.registers.len());
         candidates
     }
 
@@ -97,11 +99,9 @@ impl Candidates {
         *number as usize
     }
 
-    fn find(&self, mut number: usize) -> usize {
-        while self.merged_with[number] != number {
-            number = self.merged_with[number];
-        }
-        number
+    /// The candidate that stands for a number and what it was merged with.
+    fn representative(&mut self, number: usize) -> usize {
+        self.merged.find(number as u32) as usize
     }
 
     fn slot(&self, reg: Reg) -> Option<usize> {
@@ -109,9 +109,12 @@ impl Candidates {
     }
 
     /// Puts one register in place of those that were merged.
-    fn apply(&self, function: &mut Function) {
-        let stands_for = |reg: Reg| match self.slot(reg) {
-            Some(number) => self.registers[self.find(number)],
+    fn apply(&mut self, function: &mut Function) {
+        let mut stands_for = |reg: Reg| match self.slot(reg) {
+            Some(number) => {
+                let other = self.representative(number);
+                self.registers[other]
+            }
             None => reg,
         };
         for block in function.layout.clone() {
@@ -129,7 +132,7 @@ impl Candidates {
 /// For each candidate those that are live where it is written (a symmetric relation).
 fn interference(function: &Function, candidates: &Candidates) -> Vec<FixedBitSet> {
     let count = candidates.registers.len();
-    let cfg = Cfg::new(function);
+    let cfg = function.cfg();
     let liveness = Liveness::new(function, &cfg);
     let parking = Parking::new(function, &cfg);
     let numbers = |set: &FixedBitSet, into: &mut FixedBitSet| {

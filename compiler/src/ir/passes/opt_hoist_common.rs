@@ -20,7 +20,7 @@ const BLOCKS: usize = 6;
 /// Moves pure operations and loads that are on all paths from a branch, before any instruction that writes
 /// memory or orders accesses, to the block with the branch, and likewise copies. Per-lane form.
 pub fn opt_hoist_common(function: &mut Function) {
-    let cfg = Cfg::new(function);
+    let cfg = function.cfg();
     let values = Values::new(function);
     let registers = (0..function.registers.len() as u32).map(Reg);
     let writes = registers.map(|reg| values.writes(reg).len()).collect();

@@ -1,6 +1,5 @@
 //! Merges blocks with their only successor, and removes empty blocks.
 
-use crate::ir::analysis::cfg::Cfg;
 use crate::ir::{BlockId, Form, Function, Instruction, Op};
 use fixedbitset::FixedBitSet;
 
@@ -31,7 +30,7 @@ fn skip_empty_blocks(function: &mut Function) {
         }
         block
     };
-    let cfg = Cfg::new(function);
+    let cfg = function.cfg();
     let old = std::mem::take(&mut function.layout);
     let mut dropped = FixedBitSet::with_capacity(function.blocks.len());
     for (index, &block) in old.iter().enumerate() {
@@ -78,7 +77,7 @@ fn skip_empty_blocks(function: &mut Function) {
 
 fn drop_unreached(function: &mut Function) {
     let mut reached = FixedBitSet::with_capacity(function.blocks.len());
-    reached.extend(Cfg::new(function).post_order().iter().map(|b| b.0 as usize));
+    reached.extend(function.cfg().post_order().iter().map(|b| b.0 as usize));
     if function.form == Form::Linear
         && let Some(last) = function.layout.last()
     {
@@ -88,7 +87,7 @@ fn drop_unreached(function: &mut Function) {
 }
 
 fn append_to_only_predecessor(function: &mut Function) {
-    let cfg = Cfg::new(function);
+    let cfg = function.cfg();
     let linear = function.form == Form::Linear;
     let mut appended = FixedBitSet::with_capacity(function.blocks.len());
     for index in 0..function.layout.len() {

@@ -12,7 +12,7 @@ use gencl_eu::message::{
 use gencl_eu::op::Action;
 
 use super::Lift;
-use crate::message::Image;
+use crate::analysis::message::Image;
 use crate::middle::builder::Builder;
 use crate::middle::function::Value;
 use crate::middle::op::{Binary, Input, Op, Relation};

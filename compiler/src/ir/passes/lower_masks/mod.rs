@@ -25,7 +25,6 @@
 mod short_sides;
 
 use super::insert_undefined::insert_undefined;
-use crate::ir::analysis::cfg::Cfg;
 use crate::ir::analysis::liveness::{Liveness, RegisterSet};
 use crate::ir::analysis::parking::Parking;
 use crate::ir::analysis::structure::ControlTree;
@@ -103,7 +102,7 @@ struct Lowering<'f, 't> {
 
 impl<'f, 't> Lowering<'f, 't> {
     fn new(function: &'f mut Function, tree: Option<&'t ControlTree>) -> Self {
-        let cfg = Cfg::new(function);
+        let cfg = function.cfg();
         let liveness = Liveness::new(function, &cfg);
         let parking = Parking::new(function, &cfg);
         let layout = function.layout.clone();

@@ -4,7 +4,6 @@
 //! takes. A short side is cheaper when it is always executed.
 
 use super::End;
-use crate::ir::analysis::cfg::Cfg;
 use crate::ir::signature::Class;
 use crate::ir::{BlockId, Function, Instruction, Op, Predicate, Reg};
 use smallvec::{SmallVec, smallvec};
@@ -24,7 +23,7 @@ pub struct Short {
 
 /// The ifs of a function whose sides are short, given the ends of its blocks.
 pub fn short_sides(function: &Function, ends: &[End]) -> Vec<Short> {
-    let cfg = Cfg::new(function);
+    let cfg = function.cfg();
     let find = |head: usize| {
         let End::Leave(by, far, Some(leaving)) = ends[head] else { return None };
         let staying = Predicate { inverse: !leaving.inverse, ..leaving };

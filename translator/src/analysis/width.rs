@@ -8,7 +8,7 @@ use gencl_eu::op::Op;
 use gencl_eu::operand::{SourceLocation, Src};
 use gencl_isa::{Condition, MathFunction, Opcode, Type};
 
-use crate::native::{self, Native};
+use crate::analysis::native::{self, Native};
 
 /// What an integer may be.
 #[derive(Clone, Copy)]

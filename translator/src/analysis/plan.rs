@@ -10,13 +10,13 @@ use gencl_eu::op::{Action, Branch, Op};
 use gencl_eu::operand::{SourceLocation, Src, Target};
 use gencl_isa::{Generation, Opcode};
 
-use crate::Refused;
-use crate::access::{Access, Definition, Effects, writes_flags};
+use crate::analysis::Refused;
+use crate::analysis::access::{Access, Definition, Effects, writes_flags};
+use crate::analysis::message::{self, Message};
+use crate::analysis::modes::{self, Control, Mode};
+use crate::analysis::native::{self, Native};
+use crate::analysis::selection;
 use crate::host::Host;
-use crate::message::{self, Message};
-use crate::modes::{self, Control, Mode};
-use crate::native::{self, Native};
-use crate::selection;
 
 /// What becomes of an instruction.
 #[derive(Clone, Debug)]
@@ -115,7 +115,7 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    /// May an instruction write flags?
+    /// Whether an instruction may write flags.
     pub fn changes_flags(&self, index: usize) -> bool {
         let op = &self.ops[index];
         let unknown = matches!(self.steps[index], Step::Interpret(_) | Step::Control(_));
@@ -159,7 +159,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Is an operand in a register that only run time knows?
+/// Whether an operand is register-indirect.
 fn is_indirect(op: &Op) -> bool {
     op.indirect_source
         || matches!(op.dst.target, Target::Indirect { .. })
@@ -208,14 +208,14 @@ fn mnemonic(op: &Op) -> String {
     format!("{}{function}{saturate}", op.opcode.info().mnemonic)
 }
 
-/// Is it how compilers reset the notification counter before a barrier? It is 0 there.
+/// Whether it is the reset of the notification counter that compilers write before a barrier. It is 0 there.
 fn clears_notifications(op: &Op) -> bool {
     op.opcode == Opcode::Mov
         && matches!(op.src[0].location, SourceLocation::Constant(0))
         && matches!(op.dst.target, Target::Direct { offset, .. } if (NOTIFICATION..NOTIFICATION + 12).contains(&offset))
 }
 
-/// Does it access architecture registers of which these are the first bytes?
+/// Whether it accesses architecture registers that begin at one of these bytes.
 fn touches(op: &Op, registers: &[usize]) -> bool {
     let inside = |at: usize| registers.iter().any(|first| (*first..first + 5 * 32).contains(&at));
     op.src.iter().filter_map(Src::offset).any(inside)

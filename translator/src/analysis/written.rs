@@ -1,20 +1,21 @@
-//! Strict mode: no general register is read that has not been written. The interpreter finds out when it happens. Of most reads it is impossible; where that is not
-//! certain, translated code notes what its thread has written, and looks.
+//! Definite assignment, for strict mode: no general register is read that has not been written. The interpreter detects it when it
+//! happens. Most reads are proved; where one is not, translated code tracks which registers its thread has written, and checks.
 
 use std::collections::BTreeMap;
 
 use fixedbitset::FixedBitSet;
 use gencl_eu::op::{Action, Op};
+use gencl_ir_support::dataflow;
 
-use crate::branches::without_channels;
-use crate::flow::{Block, Flow};
-use crate::plan::Doubts;
+use crate::analysis::branches::without_channels;
+use crate::analysis::flow::{Block, Flow};
+use crate::analysis::plan::Doubts;
 
-/// Looks whether all registers that are read have been written, on every way there; `payload` are those that the thread begins with.
+/// Finds the reads whose registers are not written on every path; `payload`: the registers that the thread begins with.
 ///
-/// What a channel has come past has been executed by its thread, whether for that channel or not. So where channels are enabled the ways of channels are
-/// proof as well as those of the thread, which may pass code that nobody was there for. An instruction that is executed for no channel reads nothing, but
-/// for the message that ends the thread.
+/// Whatever is on a channel's path has been executed by its thread, for that channel or not. So where channels are enabled, the paths of
+/// channels prove as much as those of the thread, which also passes code without enabled channels. An instruction without enabled
+/// channels reads nothing, but for the message that ends the thread.
 pub fn doubts(ops: &[Op], flow: &Flow, payload: u128) -> Doubts {
     let of_thread = at_entries(ops, flow, payload, |block| &block.thread);
     let of_channels = at_entries(ops, flow, payload, |block| &block.channel);
@@ -33,7 +34,7 @@ pub fn doubts(ops: &[Op], flow: &Flow, payload: u128) -> Doubts {
             (by_thread, by_channels) = (after(op, by_thread), after(op, by_channels));
         }
     }
-    // What a copy copies it does not use, but its result is not written either. That matters if the result does.
+    // A copy propagates undefinedness; it is not a use.
     let copies: Vec<(i32, u128)> =
         reads.iter().filter_map(|(index, read)| Some((ops[*index].copies_by?, *read))).collect();
     let uses = reads.iter().filter(|(index, _)| ops[**index].copies_by.is_none());
@@ -57,28 +58,23 @@ pub fn moved(registers: u128, distance: i32) -> u128 {
     if distance >= 0 { registers << distance } else { registers >> -distance }
 }
 
-/// The registers that have been written at the beginning of each block, on all ways along `next`.
+/// Definitely assigned registers at the beginning of each block, along the edges of `next`.
 fn at_entries(ops: &[Op], flow: &Flow, payload: u128, next: impl Fn(&Block) -> &Vec<usize>) -> Vec<u128> {
     let mut entries = vec![u128::MAX; flow.blocks.len()];
     entries[0] = payload;
-    let mut open: Vec<usize> = (0..flow.blocks.len()).rev().collect();
-    while let Some(block) = open.pop() {
-        let mut written = entries[block];
+    let transfer = |block: usize, written: &mut u128| {
         for op in &ops[flow.blocks[block].start..flow.blocks[block].end] {
-            written = after(op, written);
+            *written = after(op, *written);
         }
-        for next in next(&flow.blocks[block]) {
-            if entries[*next] & written != entries[*next] {
-                entries[*next] &= written;
-                open.push(*next);
-            }
-        }
-    }
+    };
+    let join =
+        |known: &mut u128, arriving: &u128| std::mem::replace(known, *known & arriving) & !arriving != 0;
+    let successors = |block: usize| next(&flow.blocks[block]).iter().copied();
+    dataflow::solve(0..flow.blocks.len(), successors, &mut entries, transfer, join);
     entries
 }
 
-/// The blocks in which a thread may be without an enabled channel: where it goes when none is left at the next instruction, up to the next branch that
-/// looks whether there is one.
+/// The blocks in which a thread may have no enabled channel: where branches send it then, up to the next branch that tests for it.
 fn vacant(ops: &[Op], flow: &Flow) -> FixedBitSet {
     let without_channels = |block: &Block| match &ops[block.end - 1].action {
         Action::Branch(branch) => without_channels(branch),
@@ -95,7 +91,7 @@ fn vacant(ops: &[Op], flow: &Flow) -> FixedBitSet {
     vacant
 }
 
-/// The registers that have been written after an instruction. A copy of what has not been written leaves its result unwritten.
+/// The transfer function of an instruction. A copy of an unassigned register leaves its destination unassigned.
 fn after(op: &Op, written: u128) -> u128 {
     let missing = op.reads & !written;
     let undefined = op.copies_by.map_or(0, |distance| moved(missing, distance));

@@ -1,8 +1,8 @@
-//! Loops in which a thread may wait for another one of its work-group. Translated code executes one thread after the other; in such loops a thread stops now
-//! and then, so that others have their turn, as the interpreter has it.
+//! Spin loops, in which a thread may wait for another one of its work-group. Translated code executes one thread after the other; in
+//! such loops a thread yields every so many iterations, as the interpreter's threads do.
 //!
-//! A loop that reads a number, and exchanges it for another as long as it is still there, waits for nobody: it goes on only because others have come on.
-//! So floats are added, for instance.
+//! A compare-and-exchange loop is no spin loop: an iteration fails only because another thread's has succeeded. Atomic additions of
+//! floats are such loops.
 
 use std::collections::BTreeSet;
 use std::ops::{Range, RangeInclusive};
@@ -10,15 +10,16 @@ use std::ops::{Range, RangeInclusive};
 use gencl_eu::file::grf_mask;
 use gencl_eu::message::{AtomicOperation, MessageOperation};
 use gencl_eu::op::{Action, Op};
+use gencl_ir_support::dataflow;
 
-use crate::access::writes_flags;
-use crate::flow::Flow;
-use crate::message::Message;
-use crate::native;
-use crate::plan::{Plan, Step};
+use crate::analysis::access::writes_flags;
+use crate::analysis::flow::Flow;
+use crate::analysis::message::Message;
+use crate::analysis::native;
+use crate::analysis::plan::{Plan, Step};
 
-/// The first blocks of the loops that may wait so: those without barrier that ask for the result of an atomic operation, or order
-/// their accesses. Of all loops where threads have been seen to wait.
+/// Headers of possible spin loops: loops without a barrier that use the result of an atomic operation, or have a fence. All loops
+/// where threads have been observed to spin.
 pub fn turns(plan: &Plan<'_>, flow: &Flow) -> Vec<usize> {
     let harmless: BTreeSet<usize> = (0..flow.blocks.len())
         .filter(|block| flow.blocks[*block].thread.contains(block))
@@ -30,7 +31,7 @@ pub fn turns(plan: &Plan<'_>, flow: &Flow) -> Vec<usize> {
     headers.into_iter().collect()
 }
 
-/// May a thread wait for another one in a loop? `harmless` are those exchanges that wait for nobody.
+/// Whether a thread may wait for another one in a loop. `harmless`: compare-and-exchange loops that wait for nobody.
 fn may_wait(
     plan: &Plan<'_>,
     flow: &Flow,
@@ -45,7 +46,7 @@ fn may_wait(
     instructions.any(asks) || decides_by_answers(plan, flow, blocks, harmless)
 }
 
-/// Is it how threads hear of each other?
+/// Whether it may observe another thread's write.
 fn asks_others(op: &Op) -> bool {
     let Action::Message(message) = &op.action else { return false };
     match &message.kind {
@@ -55,8 +56,8 @@ fn asks_others(op: &Op) -> bool {
     }
 }
 
-/// Of a loop that is one block, the instructions that ask others, if all of them exchange what the loop has found at that place, and nothing but whether it was
-/// still there decides whether the loop goes on. Fences may be among them.
+/// The compare-and-exchange operations, and fences, of a loop of one block, if each expects what the loop has read at its address, and
+/// only their success decides whether the loop is left. Otherwise none.
 fn exchanges(plan: &Plan<'_>, block: Range<usize>) -> Vec<usize> {
     let asking = || block.clone().filter(|index| asks_others(&plan.ops[*index]));
     let exchanged: Vec<Exchange> = asking().filter_map(|index| Exchange::of(plan, index)).collect();
@@ -67,11 +68,11 @@ fn exchanges(plan: &Plan<'_>, block: Range<usize>) -> Vec<usize> {
     if exchanged.is_empty() || !only_fences {
         return Vec::new();
     }
-    // What is compared, and may be.
+    // Comparisons, with the registers that hold values read by the loop.
     let mut compared: Vec<(usize, u128)> =
         block.clone().filter(|index| decides(plan, *index)).map(|index| (index, 0)).collect();
     for exchange in &exchanged {
-        // In the second round, registers have what the first has left.
+        // The second iteration begins with the registers of the first.
         let mut found = 0;
         let mut fits = false;
         for index in block.clone().chain(block.clone()) {
@@ -93,7 +94,7 @@ fn exchanges(plan: &Plan<'_>, block: Range<usize>) -> Vec<usize> {
     if answers && flags { asking().collect() } else { Vec::new() }
 }
 
-/// An instruction that writes where it finds a number that was expected (`CMPWR`).
+/// A compare-and-exchange (`CMPWR`).
 struct Exchange {
     index: usize,
     /// The registers of its addresses.
@@ -112,7 +113,7 @@ impl Exchange {
         Some(Exchange { index, addresses: addresses?, expected: expected? })
     }
 
-    /// The registers that have what was found at the place, after an instruction.
+    /// The registers that hold the value at its address, after an instruction.
     fn after(&self, plan: &Plan<'_>, index: usize, found: u128) -> u128 {
         let op = &plan.ops[index];
         let reads = matches!(&plan.steps[index], Step::Message(Message::Lanes(lanes)) if !lanes.write);
@@ -128,13 +129,13 @@ fn registers_of(plan: &Plan<'_>, index: usize, number: usize) -> Option<u128> {
     Some(grf_mask(start, end))
 }
 
-/// Does it compare?
+/// Whether it compares.
 fn decides(plan: &Plan<'_>, index: usize) -> bool {
     let op = &plan.ops[index];
     op.condition.is_some() && !native::chooses(op.opcode)
 }
 
-/// Does a loop decide anything by the answers of exchanges that are harmless themselves?
+/// Whether a condition in a loop depends on the result of a harmless exchange.
 fn decides_by_answers(
     plan: &Plan<'_>,
     flow: &Flow,
@@ -147,18 +148,16 @@ fn decides_by_answers(
         if made { told | op.writes } else { told & !op.writes }
     };
     let own = |block: usize| flow.blocks[block].start..flow.blocks[block].end;
-    // The registers that are made of answers, at the beginning of each block.
+    // Registers that depend on the results, at the beginning of each block.
     let mut entries = vec![0u128; blocks.end() + 1];
-    let mut open: Vec<usize> = blocks.clone().rev().collect();
-    while let Some(block) = open.pop() {
-        let told = own(block).fold(entries[block], |told, index| after(index, told));
-        for next in flow.blocks[block].thread.iter().filter(|next| blocks.contains(*next)) {
-            if told & !entries[*next] != 0 {
-                entries[*next] |= told;
-                open.push(*next);
-            }
-        }
-    }
+    let successors =
+        |block: usize| flow.blocks[block].thread.iter().copied().filter(|next| blocks.contains(next));
+    let transfer = |block: usize, told: &mut u128| {
+        *told = own(block).fold(*told, |told, index| after(index, told));
+    };
+    let join =
+        |known: &mut u128, arriving: &u128| arriving & !std::mem::replace(known, *known | arriving) != 0;
+    dataflow::solve(blocks.clone(), successors, &mut entries, transfer, join);
     for block in blocks.clone().filter(|block| !own(*block).any(|index| harmless.contains(&index))) {
         let mut told = entries[block];
         for index in own(block) {

@@ -1,24 +1,27 @@
-//! From registers to variables: what is written here and read there becomes one variable, as wide as what is accessed of it. Registers
-//! that are used for one thing after the other become several.
+//! Webs: registers become variables. A variable is a set of definitions and of the uses that they reach, as wide as what is accessed
+//! of it; a register that holds unrelated values one after the other becomes several variables.
+//!
+//! Webs are found by union-find over reaching definitions, byte by byte.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use fixedbitset::FixedBitSet;
 use gencl_eu::file::GRF_BYTES;
+use gencl_ir_support::UnionFind;
 
-use crate::access::Access;
-use crate::flow::{Block, Flow};
-use crate::liveness::{Bytes, Liveness, Merging, is_masked};
-use crate::plan::Plan;
+use crate::analysis::access::Access;
+use crate::analysis::flow::{Block, Flow};
+use crate::analysis::liveness::{Bytes, Liveness, Merging, is_masked};
+use crate::analysis::plan::Plan;
 
-/// A variable: bytes of the general registers for as long as they are one thing.
+/// A variable: bytes of the general registers in one web.
 #[derive(Clone, Debug)]
 pub struct Variable {
     /// First byte.
     pub start: usize,
     /// Behind the last.
     pub end: usize,
-    /// Bytes of it that are read before they are written: those that the thread begins with.
+    /// Bytes of it that the payload defines.
     pub initial: Vec<usize>,
 }
 
@@ -30,7 +33,7 @@ pub struct Variables {
     pub uses: Vec<Vec<Option<usize>>>,
     /// Of each write of each instruction.
     pub definitions: Vec<Vec<usize>>,
-    /// Which writes keep what disabled channels hold.
+    /// Which writes merge with what disabled channels hold.
     pub merging: Merging,
 }
 
@@ -45,11 +48,11 @@ impl Variables {
         naming.finish(liveness.merging.clone())
     }
 
-    /// The variables of which something is read in a block, or kept, that was not written before in the same block.
+    /// Variables with an upward-exposed use, or a write that keeps disabled channels, in some block.
     pub fn exposed(&self, plan: &Plan<'_>, flow: &Flow) -> FixedBitSet {
         let mut exposed = FixedBitSet::with_capacity(self.all.len());
         for block in &flow.blocks {
-            // The variable that was written last in each register's bytes.
+            // The variable of the last definition of each byte.
             let mut written = vec![usize::MAX; GRF_BYTES];
             for index in block.start..block.end {
                 let effects = &plan.effects[index];
@@ -76,35 +79,35 @@ impl Variables {
     }
 }
 
-/// How what is written comes to where it is read.
+/// Along which edges definitions reach uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// What a channel has written, or all have, to its own reads, the way that the channel goes.
+    /// Per-channel uses, along the channel's edges.
     Channel,
-    /// To reads that belong to no channel, the way that the thread goes.
+    /// Cross-channel uses, along the thread's edges.
     Thread,
-    /// What was written for all channels while some were parked, to their reads, the way that the thread goes.
+    /// Per-channel uses of parked channels, by writes without mask, along the thread's edges.
     Parked,
 }
 
-/// To which channels a byte belongs, wherever it is accessed.
+/// The channels that access a byte per channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
     Channel(usize),
     Several,
 }
 
-/// No write yet.
+/// No definition.
 const NOTHING: u32 = u32::MAX;
 
-/// Gives bytes numbers that say which write they are from; numbers that meet are united.
+/// Union-find over reaching definitions, per byte. Definitions, and the bytes of the payload, are numbered.
 struct Naming<'a> {
     plan: &'a Plan<'a>,
     flow: &'a Flow,
     liveness: &'a Liveness,
-    /// Of each number, one that it is united with, or itself.
-    parents: Vec<u32>,
-    /// The numbers at the beginning of each block, for the bytes that are live there in a way, in the order of the ways.
+    /// Definitions of one web are united.
+    numbers: UnionFind,
+    /// The definitions that reach each block, for the bytes that are live-in, by way.
     entries: [Vec<Option<Vec<u32>>>; 3],
     uses: Vec<Vec<Option<u32>>>,
     definitions: Vec<Vec<u32>>,
@@ -112,19 +115,19 @@ struct Naming<'a> {
 
 impl<'a> Naming<'a> {
     fn new(plan: &'a Plan<'a>, flow: &'a Flow, liveness: &'a Liveness) -> Naming<'a> {
-        // The bytes that a thread begins with have their own number each.
+        // Each byte of the payload is a definition.
         let mut naming = Naming {
             plan,
             flow,
             liveness,
-            parents: (0..GRF_BYTES as u32).collect(),
+            numbers: UnionFind::new(GRF_BYTES),
             entries: std::array::from_fn(|_| vec![None; flow.blocks.len()]),
             uses: plan.effects.iter().map(|e| vec![None; e.uses.len()]).collect(),
             definitions: plan.effects.iter().map(|e| vec![NOTHING; e.definitions.len()]).collect(),
         };
         for index in naming.reached() {
             for k in 0..naming.definitions[index].len() {
-                naming.definitions[index][k] = naming.fresh();
+                naming.definitions[index][k] = naming.numbers.add();
             }
         }
         naming
@@ -135,28 +138,7 @@ impl<'a> Naming<'a> {
         self.flow.blocks.iter().flat_map(|block| block.start..block.end).collect()
     }
 
-    fn find(&mut self, mut number: u32) -> u32 {
-        while self.parents[number as usize] != number {
-            let parent = self.parents[number as usize];
-            self.parents[number as usize] = self.parents[parent as usize];
-            number = parent;
-        }
-        number
-    }
-
-    fn unite(&mut self, a: u32, b: u32) -> u32 {
-        let (a, b) = (self.find(a), self.find(b));
-        self.parents[b as usize] = a;
-        a
-    }
-
-    fn fresh(&mut self) -> u32 {
-        let number = self.parents.len() as u32;
-        self.parents.push(number);
-        number
-    }
-
-    /// What is live at the beginnings of blocks, in a way.
+    /// Live-in bytes of blocks, by way.
     fn live_in(&self, way: Way) -> &'a [Bytes] {
         match way {
             Way::Channel => &self.liveness.own,
@@ -172,19 +154,19 @@ impl<'a> Naming<'a> {
         for index in self.reached() {
             for k in 0..self.uses[index].len() {
                 if self.plan.effects[index].uses[k].is_some() && self.uses[index][k].is_none() {
-                    self.uses[index][k] = Some(self.fresh());
+                    self.uses[index][k] = Some(self.numbers.add());
                 }
             }
         }
     }
 
-    /// Names what comes to reads in one way.
+    /// Unites the definitions that reach uses in one way: a forward analysis.
     fn name(&mut self, way: Way) {
         let live = self.live_in(way);
         let first = |byte: usize| if way == Way::Parked { NOTHING } else { byte as u32 };
         let mut entries = vec![None; self.flow.blocks.len()];
         entries[0] = Some(live[0].ones().map(first).collect::<Vec<u32>>());
-        // The first in their order come first, so that most are looked at once.
+        // Blocks are visited in their order, most of them once.
         let mut open = BTreeSet::from([0]);
         while let Some(block) = open.pop_first() {
             let entry = entries[block].clone().unwrap_or_default();
@@ -201,7 +183,7 @@ impl<'a> Naming<'a> {
                     match (*known, new) {
                         (_, NOTHING) => {}
                         (NOTHING, _) => (*known, is_new) = (new, true),
-                        (a, b) => _ = self.unite(a, b),
+                        (a, b) => _ = self.numbers.unite(a, b),
                     }
                 }
                 if is_new {
@@ -212,7 +194,7 @@ impl<'a> Naming<'a> {
         self.entries[way as usize] = entries;
     }
 
-    /// Names what a block accesses; the numbers at its end, by byte.
+    /// Unites what reaches the uses of a block. Returns the definitions that reach its end, by byte.
     fn name_block(&mut self, way: Way, block: usize, entry: &[u32]) -> Vec<u32> {
         let mut state = vec![NOTHING; GRF_BYTES];
         for (byte, number) in self.live_in(way)[block].ones().zip(entry) {
@@ -253,16 +235,16 @@ impl<'a> Naming<'a> {
     fn unite_bytes(&mut self, state: &[u32], access: &Access, with: Option<u32>) -> Option<u32> {
         let (mut all, mut last) = (with, NOTHING);
         for byte in access.bytes() {
-            // Most often all bytes are from one write.
+            // Most often all bytes have the same definition.
             if state[byte] != last && state[byte] != NOTHING {
                 last = state[byte];
-                all = Some(all.map_or(state[byte], |number| self.unite(number, state[byte])));
+                all = Some(all.map_or(state[byte], |number| self.numbers.unite(number, state[byte])));
             }
         }
         all
     }
 
-    /// The numbers and bytes that an enabled channel still reads as its own where a block begins.
+    /// Reaching definitions of the live-in bytes of an enabled channel, with these bytes.
     fn own_at(&self, block: usize) -> impl Iterator<Item = (u32, usize)> {
         self.numbers_at(Way::Channel, block)
     }
@@ -272,7 +254,7 @@ impl<'a> Naming<'a> {
         numbers.zip(self.live_in(way)[block].ones()).filter(|(number, _)| *number != NOTHING)
     }
 
-    /// The numbers and bytes that are live at the beginning of a block, those of parked channels among them.
+    /// Reaching definitions of all live-in bytes of a block, those of parked channels among them, with these bytes.
     fn live_at(&self, block: usize) -> Vec<(u32, usize)> {
         let parked = self.flow.blocks[block].parked.ones().map(|target| self.flow.targets[target]);
         let ways = [Way::Channel, Way::Thread, Way::Parked].into_iter();
@@ -280,20 +262,20 @@ impl<'a> Naming<'a> {
         own.chain(parked.flat_map(|target| self.own_at(target))).collect()
     }
 
-    /// While a thread has stopped there is one place for each byte.
+    /// A suspended thread has one place for each byte.
     fn unite_where_threads_stop(&mut self) {
         for block in self.flow.resumed() {
             let mut numbers = vec![NOTHING; GRF_BYTES];
             for (number, byte) in self.live_at(block) {
                 numbers[byte] = match numbers[byte] {
                     NOTHING => number,
-                    other => self.unite(other, number),
+                    other => self.numbers.unite(other, number),
                 };
             }
         }
     }
 
-    /// Unites what a parked channel still reads with writes to the same bytes as elements of other channels: those overwrite it.
+    /// Unites definitions that are live for parked channels with masked writes of other channels to the same bytes, which overwrite them.
     fn unite_overwritten(&mut self) {
         let mut pairs = Vec::new();
         let has_parked = |(_, block): &(usize, &Block)| !block.parked.is_clear();
@@ -318,7 +300,7 @@ impl<'a> Naming<'a> {
             }
         }
         for (write, own, ..) in &mut pairs {
-            (*write, *own) = (self.find(*write), self.find(*own));
+            (*write, *own) = (self.numbers.find(*write), self.numbers.find(*own));
         }
         pairs.sort_unstable();
         pairs.dedup();
@@ -328,14 +310,14 @@ impl<'a> Naming<'a> {
         }
         loop {
             let mut owners: BTreeMap<(u32, usize), Option<Owner>> =
-                pairs.iter().map(|(_, own, byte, _)| ((self.find(*own), *byte), None)).collect();
+                pairs.iter().map(|(_, own, byte, _)| ((self.numbers.find(*own), *byte), None)).collect();
             self.find_owners(&mut owners);
             let mut changed = false;
             for (write, own, byte, owner) in &pairs {
-                let roots = [self.find(*write), self.find(*own)];
+                let roots = [self.numbers.find(*write), self.numbers.find(*own)];
                 let known = owners.get(&(roots[1], *byte)).copied().flatten();
                 if roots[0] != roots[1] && known != owner.map(Owner::Channel) {
-                    self.unite(roots[0], roots[1]);
+                    self.numbers.unite(roots[0], roots[1]);
                     changed = true;
                 }
             }
@@ -345,7 +327,7 @@ impl<'a> Naming<'a> {
         }
     }
 
-    /// The channels that own bytes of numbers.
+    /// The channels that own the bytes of webs.
     fn find_owners(&mut self, owners: &mut BTreeMap<(u32, usize), Option<Owner>>) {
         let plan = self.plan;
         for index in self.reached() {
@@ -356,7 +338,7 @@ impl<'a> Naming<'a> {
             let accesses: Vec<(&Access, u32)> =
                 uses.chain(definitions.zip(self.definitions[index].clone())).collect();
             for (access, number) in accesses {
-                let root = self.find(number);
+                let root = self.numbers.find(number);
                 for (byte, owner) in access.owned_bytes() {
                     if let (Some(owner), Some(known)) = (owner, owners.get_mut(&(root, byte))) {
                         let own = Owner::Channel(owner);
@@ -371,7 +353,7 @@ impl<'a> Naming<'a> {
     fn finish(mut self, merging: Merging) -> Variables {
         let uses_numbers = std::mem::take(&mut self.uses);
         let definition_numbers = std::mem::take(&mut self.definitions);
-        let mut table = Table { numbers: vec![usize::MAX; self.parents.len()], all: Vec::new() };
+        let mut table = Table { numbers: vec![usize::MAX; self.numbers.count()], all: Vec::new() };
         let mut uses = Vec::with_capacity(uses_numbers.len());
         let mut definitions = Vec::with_capacity(definition_numbers.len());
         for (index, effects) in self.plan.effects.iter().enumerate() {
@@ -409,7 +391,7 @@ struct Table {
 impl Table {
     /// The variable of a number, which contains these bytes.
     fn touch(&mut self, naming: &mut Naming<'_>, number: u32, (start, end): (usize, usize)) -> usize {
-        let root = naming.find(number) as usize;
+        let root = naming.numbers.find(number) as usize;
         if self.numbers[root] == usize::MAX {
             self.numbers[root] = self.all.len();
             self.all.push(Variable { start, end, initial: Vec::new() });

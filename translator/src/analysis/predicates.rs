@@ -1,29 +1,29 @@
-//! Predicated writes that might as well be written for all channels: compilers predicate all of a short side of a branch, so what is computed there for a channel whose
-//! predicate is false is read under the same predicate only. Then nothing of what was there before has to be kept.
+//! Predicated writes that may be executed for all channels: compilers predicate all of a short side of a branch, so that what is
+//! computed there for a channel whose predicate is false is only read under the same predicate. Such a write need not merge.
 
 use gencl_eu::op::Op;
 use gencl_isa::PredicateControl;
 
-use crate::access::Access;
-use crate::flow::{Block, Flow};
-use crate::liveness::{self, Bytes, Liveness};
-use crate::plan::{Plan, Step};
+use crate::analysis::access::Access;
+use crate::analysis::flow::{Block, Flow};
+use crate::analysis::liveness::{self, Bytes, Liveness};
+use crate::analysis::plan::{Plan, Step};
 
-/// A predicate: the flag of the thread's first channel, and whether it is turned.
+/// A predicate: the flag of the thread's first channel, and whether it is inverted.
 type Key = (u8, bool);
 
-/// Finds such writes, and makes them whole.
+/// Finds such writes, and marks them as not partial.
 pub fn complete(plan: &mut Plan<'_>, flow: &Flow) {
     let liveness = Liveness::new(plan, flow);
     let mut whole = Vec::new();
     for block in &flow.blocks {
-        let mut behind = liveness::behind(block, true, &liveness.own);
-        behind.union_with(&liveness::behind(block, false, &liveness.foreign));
+        let mut live_out = liveness::live_out(block, true, &liveness.own);
+        live_out.union_with(&liveness::live_out(block, false, &liveness.foreign));
         for index in block.start..block.end {
             let Some(key) = key(&plan.ops[index]) else { continue };
             for (number, definition) in plan.effects[index].definitions.iter().enumerate() {
                 let access = &definition.access;
-                if definition.partial && is_read_under(plan, block, index, key, access, &behind) {
+                if definition.partial && is_read_under(plan, block, index, key, access, &live_out) {
                     whole.push((index, number));
                 }
             }
@@ -40,14 +40,14 @@ fn key(op: &Op) -> Option<Key> {
     (predicate.control == PredicateControl::Normal).then_some((op.flag_base, predicate.inverse))
 }
 
-/// Is what an instruction writes read in its block under the same predicate only, by the same channels, and not `behind` it?
+/// Whether what an instruction writes is only read in its block, under the same predicate and by the same channels. `live_out`: of the block.
 fn is_read_under(
     plan: &Plan<'_>,
     block: &Block,
     index: usize,
     own: Key,
     written: &Access,
-    behind: &Bytes,
+    live_out: &Bytes,
 ) -> bool {
     // The channel of each byte, as long as it is there.
     let Some(mut held) = channels(written) else { return false };
@@ -71,7 +71,7 @@ fn is_read_under(
         }
         same &= !plan.changes_flags(later);
     }
-    held.iter().all(|(at, _)| !behind.contains(*at))
+    held.iter().all(|(at, _)| !live_out.contains(*at))
 }
 
 /// The bytes of an access with their channels, if they have some.

@@ -103,17 +103,17 @@ pub struct Effects {
     pub definitions: Vec<Definition>,
 }
 
-/// Is a byte of the register file in the address register? That is in the thread's register file always.
+/// Whether a byte of the register file is in the address register, which always stays in the thread's register file.
 pub fn is_address(at: usize) -> bool {
     (ADDRESS..ADDRESS + 32).contains(&at)
 }
 
-/// Is a byte of the register file in the flags?
+/// Whether a byte of the register file is in the flag registers.
 pub fn is_flag(at: usize) -> bool {
     (FLAG..FLAG + 8).contains(&at)
 }
 
-/// Does an instruction write flags as a register?
+/// Whether an instruction writes flag registers as its destination.
 pub fn writes_flags(op: &Op) -> bool {
     matches!(op.dst.target, Target::Direct { offset, .. } if is_flag(offset))
 }

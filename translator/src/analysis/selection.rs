@@ -1,4 +1,4 @@
-//! Which arithmetic becomes host code. What does not the interpreter computes. Integers are in [`crate::width`].
+//! Which arithmetic becomes host code. What does not the interpreter computes. Integers are in [`crate::analysis::width`].
 //!
 //! The conditions are those under which host numbers give what `eu::compute` defines, bit for bit.
 
@@ -9,14 +9,14 @@ use gencl_eu::op::{Action, Op};
 use gencl_eu::operand::{SourceLocation, Src, Target, is_accumulator};
 use gencl_isa::{Condition, MathFunction, Opcode, Type};
 
-use crate::access::{is_address, is_plain};
-use crate::host::Host;
-use crate::modes::{Mode, flushes};
-use crate::native::{
+use crate::analysis::access::{is_address, is_plain};
+use crate::analysis::modes::{Mode, flushes};
+use crate::analysis::native::{
     ACCUMULATOR_DWORDS, Native, chooses, copies, has_halves, is_dot, is_macro, uses_accumulator,
     uses_implicit_accumulator, writes_accumulator,
 };
-use crate::width;
+use crate::analysis::width;
+use crate::host::Host;
 
 /// The host code for an arithmetic instruction; `accumulators`: see [`accumulators_fit`].
 ///
@@ -71,7 +71,7 @@ pub fn select(op: &Op, mode: Option<Mode>, accumulators: bool, host: &Host) -> R
     })
 }
 
-/// Is the host's conversion of an integer to a float exact, or rounded as it is to be?
+/// Whether the host's conversion of an integer to a float is exact, or rounds in the right mode.
 fn converts(op: &Op, mode: Mode) -> bool {
     let (from, to) = (op.src[0].ty.size(), op.dst.ty);
     // Half floats are rounded from floats that hold all integers up to where half floats end.
@@ -149,7 +149,7 @@ fn flag_operands_fit(op: &Op) -> bool {
         }
 }
 
-/// Is it a type of floats for which those of 32 bits are enough?
+/// Whether it is a float type that can be computed in single precision.
 fn is_single(ty: Type) -> bool {
     matches!(ty, Type::F | Type::HF)
 }

@@ -1,7 +1,7 @@
-//! Where threads and channels go.
+//! Control-flow graphs of a kernel.
 //!
-//! A thread executes one instruction after the other for the channels that are enabled; the others are parked where a branch has
-//! sent them. So there are two graphs: that of the thread, which passes code for other channels, and that of a channel alone.
+//! A thread executes instructions for the channels that are enabled; the others are parked where a branch has sent them. So there are
+//! two graphs on the same blocks: that of the thread, which also passes code without its channels, and that of a single channel.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -10,13 +10,14 @@ use gencl_eu::file::FLAG;
 use gencl_eu::op::{Action, Branch, Op};
 use gencl_eu::operand::{SourceLocation, Target};
 use gencl_eu::thread_successors;
+use gencl_ir_support::dataflow;
 use gencl_isa::PredicateControl;
 
-use crate::branches::{parks_at, without_channels};
-use crate::native::Native;
-use crate::plan::{Plan, Step};
+use crate::analysis::branches::{parks_at, without_channels};
+use crate::analysis::native::Native;
+use crate::analysis::plan::{Plan, Step};
 
-/// Where an enabled channel may go on after the last instruction of a block.
+/// Successors of a block in the graph of a channel.
 fn channel_successors(plan: &Plan<'_>, block: Range<usize>) -> Vec<usize> {
     let (ops, index, next) = (plan.ops, block.end - 1, block.end);
     if let (Action::Branch(branch), Some(holds)) = (&ops[index].action, certain_predicate(plan, block)) {
@@ -68,23 +69,23 @@ fn certain_predicate(plan: &Plan<'_>, block: Range<usize>) -> Option<bool> {
     }
 }
 
-/// Instructions that are entered at the first and left at the last.
+/// A basic block.
 #[derive(Clone, Debug)]
 pub struct Block {
     /// First instruction.
     pub start: usize,
     /// Behind the last.
     pub end: usize,
-    /// Where the thread may go on, as blocks.
+    /// Successors in the graph of the thread.
     pub thread: Vec<usize>,
-    /// Where an enabled channel may go on, as blocks.
+    /// Successors in the graph of a channel.
     pub channel: Vec<usize>,
     /// Channels may be parked at these targets ([`Flow::targets`]) while the thread is in the block.
     pub parked: FixedBitSet,
 }
 
 impl Block {
-    /// Where an enabled channel, or else the thread, may go on.
+    /// Successors in the graph of a channel, or else of the thread.
     pub fn successors(&self, by_channel: bool) -> &[usize] {
         if by_channel { &self.channel } else { &self.thread }
     }
@@ -98,9 +99,9 @@ pub struct Flow {
     block_at: Vec<Option<usize>>,
     /// The blocks at whose beginning channels may wait.
     pub targets: Vec<usize>,
-    /// The blocks behind waits, where threads go on when a barrier opens.
+    /// The blocks after `wait`, where threads resume when a barrier opens.
     pub waits: Vec<usize>,
-    /// The blocks at whose beginning a thread may stop, so that others have their turn: `spin::turns` says which.
+    /// The blocks at whose beginning a thread may yield (`spin::turns`).
     pub turns: Vec<usize>,
 }
 
@@ -160,12 +161,12 @@ impl Flow {
         flow
     }
 
-    /// The blocks at which threads go on that have stopped before they ended.
+    /// The blocks at which suspended threads resume.
     pub fn resumed(&self) -> impl Iterator<Item = usize> {
         self.waits.iter().chain(&self.turns).copied()
     }
 
-    /// The loops, as their first and last blocks, one for each way back.
+    /// The loops, as their first and last blocks, one for each back edge.
     pub fn loops(&self) -> impl Iterator<Item = RangeInclusive<usize>> {
         self.blocks.iter().enumerate().flat_map(|(last, block)| {
             block.thread.iter().filter(move |header| **header <= last).map(move |header| *header..=last)
@@ -182,34 +183,33 @@ impl Flow {
         self.targets.binary_search(&block).ok()
     }
 
-    /// Which targets may have channels, block by block, to the fixed point.
+    /// Solves which targets may have parked channels: a forward analysis.
     fn find_parked(&mut self, plan: &Plan<'_>) {
         let count = self.targets.len();
         let mut entry = vec![FixedBitSet::with_capacity(count); self.blocks.len()];
-        let mut open: Vec<usize> = (0..self.blocks.len()).rev().collect();
-        while let Some(block) = open.pop() {
-            let mut state = entry[block].clone();
+        let mut parked = entry.clone();
+        dataflow::propagate(0..self.blocks.len(), &mut entry, dataflow::union, |block, state, arrivals| {
             if let Some(target) = self.target(block) {
                 state.remove(target);
             }
-            self.blocks[block].parked = state.clone();
+            parked[block].clone_from(state);
             let last = self.blocks[block].end - 1;
             let mut behind = None;
             if let Step::Branch(branch) = &plan.steps[last] {
-                let parked = parks_at(last, branch).into_iter();
-                state.extend(parked.filter_map(|at| self.target(self.block_at(at)?)));
+                let places = parks_at(last, branch).into_iter();
+                state.extend(places.filter_map(|at| self.target(self.block_at(at)?)));
                 behind = without_channels(branch).and_then(|_| self.block_at(last + 1));
             }
-            for next in self.blocks[block].thread.clone() {
+            for &next in &self.blocks[block].thread {
                 let mut arriving = state.clone();
                 if let Some(target) = behind.filter(|behind| *behind != next).and_then(|at| self.target(at)) {
                     arriving.remove(target);
                 }
-                if !arriving.is_subset(&entry[next]) {
-                    entry[next].union_with(&arriving);
-                    open.push(next);
-                }
+                arrivals.send(next, &arriving);
             }
+        });
+        for (block, parked) in self.blocks.iter_mut().zip(parked) {
+            block.parked = parked;
         }
     }
 }

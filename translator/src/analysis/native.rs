@@ -1,4 +1,4 @@
-//! Arithmetic in host code, and what matters of its instructions. [`crate::selection`] says which become it.
+//! Arithmetic in host code, and what matters of its instructions. [`crate::analysis::selection`] says which become it.
 
 use gencl_eu::op::Op;
 use gencl_eu::operand::{Src, Target};
@@ -13,7 +13,7 @@ pub enum Native {
     Choose,
     /// `mov` between floats, or between floats and integers.
     Convert,
-    /// A function of integers, [`crate::width`].
+    /// A function of integers, [`crate::analysis::width`].
     Integer {
         /// Bits with which it is computed.
         bits: u32,
@@ -57,7 +57,7 @@ pub fn second_destination(op: &Op) -> u128 {
     }
 }
 
-/// Is its result the bits of a source, as a number of the destination's type?
+/// Whether its result is the bits of a source, reinterpreted as the destination's type.
 pub fn copies(op: &Op) -> bool {
     let same = |src: &Src| src.ty.size() == op.dst.ty.size() && src.ty.is_float() == op.dst.ty.is_float();
     let mut sources = op.src.iter().filter(|src| src.is_some());
@@ -66,43 +66,43 @@ pub fn copies(op: &Op) -> bool {
         && !op.saturate
 }
 
-/// Is its condition what it does?
+/// Whether its condition modifier is its operation.
 pub fn chooses(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::Sel | Opcode::Csel)
 }
 
-/// Is it an instruction of the macros for division and roots?
+/// Whether it is an instruction of the IEEE macros for division and square root.
 pub fn is_macro(op: &Op) -> bool {
     let function = matches!(op.function, Some(MathFunction::Invm | MathFunction::Rsqrtm));
     op.opcode == Opcode::Madm || function
 }
 
-/// Does it use the accumulator of its channels without naming it?
+/// Whether it uses the accumulator of its channels as an implicit operand.
 pub fn uses_implicit_accumulator(op: &Op) -> bool {
     op.accumulator_write || matches!(op.opcode, Opcode::Mac | Opcode::Mach | Opcode::Addc | Opcode::Subb)
 }
 
-/// Does it write an accumulator, named or not?
+/// Whether it writes an accumulator, explicitly or implicitly.
 pub fn writes_accumulator(op: &Op) -> bool {
     uses_implicit_accumulator(op) || op.dst.is_accumulator()
 }
 
-/// Does it read or write an accumulator, named or not?
+/// Whether it reads or writes an accumulator, explicitly or implicitly.
 pub fn uses_accumulator(op: &Op) -> bool {
     writes_accumulator(op) || op.src.iter().any(Src::is_accumulator)
 }
 
-/// Is its result bits, which are a number of the destination's type?
+/// Whether its result is an integer of the destination's type, bit for bit.
 pub fn is_logic(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::And | Opcode::Or | Opcode::Xor | Opcode::Not)
 }
 
-/// Does an opcode add products of four channels?
+/// Whether an opcode is a dot product over four channels.
 pub fn is_dot(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::Dp2 | Opcode::Dp3 | Opcode::Dp4 | Opcode::Dph)
 }
 
-/// Are there half floats among its operands?
+/// Whether it has half floats among its operands.
 pub fn has_halves(op: &Op) -> bool {
     let mut types = op.src.iter().filter(|s| s.is_some()).map(|s| s.ty).chain([op.dst.ty]);
     types.any(|ty| ty == Type::HF) || matches!(op.opcode, Opcode::F32To16 | Opcode::F16To32)

@@ -1,11 +1,15 @@
-//! Which bytes of the general registers are read later, and which writes have to keep what disabled channels hold.
+//! Liveness of the general registers, byte by byte, and which writes have to merge with what disabled channels hold.
+//!
+//! There are two kinds of it. Per-channel liveness: a byte is read by the channel that owns it, and flows along the edges of that
+//! channel. Cross-channel liveness: a byte is read for no channel in particular, and flows along the edges of the thread.
 
 use fixedbitset::FixedBitSet;
 use gencl_eu::file::GRF_BYTES;
+use gencl_ir_support::dataflow;
 
-use crate::access::Effects;
-use crate::flow::{Block, Flow};
-use crate::plan::Plan;
+use crate::analysis::access::Effects;
+use crate::analysis::flow::{Block, Flow};
+use crate::analysis::plan::Plan;
 
 /// A set of bytes of the general registers.
 pub type Bytes = FixedBitSet;
@@ -15,10 +19,10 @@ pub fn no_bytes() -> Bytes {
     Bytes::with_capacity(GRF_BYTES)
 }
 
-/// For each write of each instruction, whether something holds.
+/// A property of each write of each instruction.
 pub type Merging = Vec<Vec<bool>>;
 
-/// The channels that read each byte of the general registers as their own, as bits.
+/// For each byte of the general registers the channels for which it is live, as bits.
 #[derive(Clone, PartialEq, Eq)]
 struct Readers(Vec<u32>);
 
@@ -28,12 +32,12 @@ impl Readers {
     }
 }
 
-/// What is live at one place.
-pub trait Live: Clone + PartialEq {
-    /// Nothing.
+/// A live set.
+trait Live: Clone {
+    /// The empty set.
     fn nothing() -> Self;
-    /// Adds what is live at another place.
-    fn union_with(&mut self, other: &Self);
+    /// Set union. Returns whether the set has grown.
+    fn join(&mut self, other: &Self) -> bool;
 }
 
 impl Live for Bytes {
@@ -41,8 +45,8 @@ impl Live for Bytes {
         no_bytes()
     }
 
-    fn union_with(&mut self, other: &Bytes) {
-        FixedBitSet::union_with(self, other);
+    fn join(&mut self, other: &Bytes) -> bool {
+        dataflow::union(self, other)
     }
 }
 
@@ -51,66 +55,66 @@ impl Live for Readers {
         Readers(vec![0; GRF_BYTES])
     }
 
-    fn union_with(&mut self, other: &Readers) {
-        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own |= other);
+    fn join(&mut self, other: &Readers) -> bool {
+        let mut changed = 0;
+        for (own, other) in self.0.iter_mut().zip(&other.0) {
+            changed |= other & !*own;
+            *own |= other;
+        }
+        changed != 0
     }
 }
 
-/// What is read later, each at the beginning of every block.
+/// Live-in bytes of each block, and how writes merge.
 pub struct Liveness {
-    /// Bytes that an enabled channel reads as its own.
+    /// Per-channel live-in bytes of enabled channels.
     pub own: Vec<Bytes>,
-    /// Bytes that a thread reads for no channel in particular.
+    /// Cross-channel live-in bytes.
     pub foreign: Vec<Bytes>,
-    /// Bytes that a thread reads for channels that own them, parked ones too.
+    /// Per-channel live-in bytes along the edges of the thread: of parked channels, too.
     pub held: Vec<Bytes>,
-    /// Which writes keep what disabled channels hold: it matters afterwards.
+    /// Which writes merge with what disabled channels hold, as that is live.
     pub merging: Merging,
-    /// Which of them do so for reads that belong to no channel.
+    /// Which of them do so for cross-channel uses.
     pub keeping: Merging,
-    /// Which of them do so for reads of other channels than those that write.
+    /// Which of them do so for per-channel uses of other channels than those that write.
     pub shared: Merging,
 }
 
-/// Which writes have a channel for which they are not executed, so that they do not end what was there for all.
+/// Whether an instruction may be disabled for some channel, so that its writes do not kill the previous value for all.
 pub fn is_masked(plan: &Plan<'_>, flow: &Flow, block: usize, index: usize) -> bool {
     !(plan.ops[index].no_mask || plan.variant.full && flow.blocks[block].parked.is_clear())
 }
 
-/// What is live at the beginning of each block, by what blocks do to what is live at their end.
-fn solve<L: Live>(flow: &Flow, by_channel: bool, apply: impl Fn(usize, &mut L)) -> Vec<L> {
-    let mut entries = vec![L::nothing(); flow.blocks.len()];
+/// Live-out sets of each block; `transfer` turns a live-out set into the live-in set.
+fn solve<L: Live>(flow: &Flow, by_channel: bool, transfer: impl Fn(usize, &mut L)) -> Vec<L> {
+    let mut ends = vec![L::nothing(); flow.blocks.len()];
     let mut predecessors = vec![Vec::new(); flow.blocks.len()];
     for (number, block) in flow.blocks.iter().enumerate() {
         block.successors(by_channel).iter().for_each(|next| predecessors[*next].push(number));
     }
-    let mut queued = FixedBitSet::with_capacity(flow.blocks.len());
-    queued.insert_range(..);
-    let mut open: Vec<usize> = (0..flow.blocks.len()).collect();
-    while let Some(block) = open.pop() {
-        queued.set(block, false);
-        let mut live = behind(&flow.blocks[block], by_channel, &entries);
-        apply(block, &mut live);
-        if live != entries[block] {
-            entries[block] = live;
-            for before in &predecessors[block] {
-                if !queued.put(*before) {
-                    open.push(*before);
-                }
-            }
-        }
-    }
-    entries
+    let before = |block: usize| predecessors[block].iter().copied();
+    dataflow::solve((0..flow.blocks.len()).rev(), before, &mut ends, transfer, L::join);
+    ends
 }
 
-/// What is live at the end of a block, by what is at the beginnings of those behind it.
-pub fn behind<L: Live>(block: &Block, by_channel: bool, entries: &[L]) -> L {
-    let mut live = L::nothing();
+/// Live-in sets of each block, from their live-out sets.
+fn beginnings<L: Live>(ends: &[L], transfer: impl Fn(usize, &mut L)) -> impl Iterator<Item = L> {
+    ends.iter().enumerate().map(move |(block, end)| {
+        let mut live = end.clone();
+        transfer(block, &mut live);
+        live
+    })
+}
+
+/// Live-out bytes of a block, from the live-in bytes of its successors.
+pub fn live_out(block: &Block, by_channel: bool, entries: &[Bytes]) -> Bytes {
+    let mut live = no_bytes();
     block.successors(by_channel).iter().for_each(|next| live.union_with(&entries[*next]));
     live
 }
 
-/// Follows an instruction backwards, with the bytes of the writes that end what was there and those of the reads that count.
+/// The transfer function of an instruction: kills, then uses that are per channel or not.
 fn step(effects: &Effects, live: &mut Bytes, kills: impl Fn(usize) -> bool, is_own: bool) {
     for (number, definition) in effects.definitions.iter().enumerate() {
         if kills(number) {
@@ -122,7 +126,7 @@ fn step(effects: &Effects, live: &mut Bytes, kills: impl Fn(usize) -> bool, is_o
     }
 }
 
-/// The same for channels, of which each ends what was there for itself only, unless all execute the instruction.
+/// The same by channel: a masked write kills for the channel that owns the byte only.
 fn step_channels(effects: &Effects, masked: bool, readers: &mut Readers) {
     for definition in effects.definitions.iter().filter(|definition| !definition.partial) {
         for (byte, owner) in definition.access.owned_bytes() {
@@ -142,31 +146,33 @@ fn others(owner: Option<usize>) -> u32 {
 }
 
 impl Liveness {
-    /// Follows all reads.
+    /// Solves the analyses.
     pub fn new(plan: &Plan<'_>, flow: &Flow) -> Liveness {
         let backwards = |block: usize| (flow.blocks[block].start..flow.blocks[block].end).rev();
         let masked = |block, index| is_masked(plan, flow, block, index);
-        let readers = solve(flow, true, |block, live: &mut Readers| {
+        let step_own = |block: usize, live: &mut Readers| {
             backwards(block)
                 .for_each(|index| step_channels(&plan.effects[index], masked(block, index), live));
-        });
-        let own: Vec<Bytes> = readers.iter().map(Readers::bytes).collect();
+        };
+        let readers = solve(flow, true, step_own);
+        let own: Vec<Bytes> = beginnings(&readers, step_own).map(|readers| readers.bytes()).collect();
         let step_foreign = |block: usize, index: usize, live: &mut Bytes| {
             let effects = &plan.effects[index];
             let masked = masked(block, index);
             step(effects, live, |k| !masked && !effects.definitions[k].partial, false);
         };
-        let foreign = solve(flow, false, |block, live: &mut Bytes| {
+        let step_all_foreign = |block: usize, live: &mut Bytes| {
             backwards(block).for_each(|index| step_foreign(block, index, live));
-        });
+        };
+        let foreign_ends = solve(flow, false, step_all_foreign);
+        let foreign = beginnings(&foreign_ends, step_all_foreign).collect();
         let none: Merging = plan.effects.iter().map(|e| vec![false; e.definitions.len()]).collect();
         let [mut merging, mut keeping, mut shared] = [none.clone(), none.clone(), none];
         for (number, block) in flow.blocks.iter().enumerate() {
-            // What parked channels still need of their own.
+            // Per-channel live-in bytes of parked channels.
             let mut needed = no_bytes();
             block.parked.ones().for_each(|target| needed.union_with(&own[flow.targets[target]]));
-            let mut live = behind(block, false, &foreign);
-            let mut readers = behind(block, true, &readers);
+            let (mut live, mut readers) = (foreign_ends[number].clone(), readers[number].clone());
             for index in backwards(number) {
                 let masked = masked(number, index);
                 for (k, definition) in plan.effects[index].definitions.iter().enumerate() {
@@ -181,9 +187,10 @@ impl Liveness {
                 step_foreign(number, index, &mut live);
             }
         }
-        let held = solve(flow, false, |block, live: &mut Bytes| {
+        let step_held = |block: usize, live: &mut Bytes| {
             backwards(block).for_each(|index| step(&plan.effects[index], live, |k| !merging[index][k], true));
-        });
+        };
+        let held = beginnings(&solve(flow, false, step_held), step_held).collect();
         Liveness { own, foreign, held, merging, keeping, shared }
     }
 }

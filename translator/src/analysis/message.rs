@@ -7,7 +7,7 @@ use gencl_eu::message::{
 };
 use gencl_eu::op::Op;
 
-use crate::access::{Access, Definition, Effects};
+use crate::analysis::access::{Access, Definition, Effects};
 
 /// Bytes of a register.
 const REGISTER: usize = 32;
@@ -83,7 +83,7 @@ impl Lanes {
         self.components.iter().map(|(offset, _)| offset + self.size).max().unwrap_or(0)
     }
 
-    /// Are the components one behind the other, without bytes between them?
+    /// Whether the components are contiguous.
     pub fn is_whole(&self) -> bool {
         self.components.len() * self.size == self.span() - self.components[0].0
     }

@@ -5,6 +5,7 @@ use gencl_eu::file::CONTROL;
 use gencl_eu::op::{Action, Op};
 use gencl_eu::operand::{SourceLocation, Target};
 use gencl_eu::thread_successors;
+use gencl_ir_support::dataflow;
 use gencl_isa::{Opcode, Type};
 
 pub use gencl_eu::thread::FloatMode as Mode;
@@ -13,7 +14,7 @@ pub use gencl_eu::thread::FloatMode as Mode;
 pub const HOST: Mode =
     Mode { rounding: Rounding::NearestEven, flush_16: false, flush_32: false, flush_64: false };
 
-/// Do denormals of a type count as zeros?
+/// Whether denormals of a type are flushed to zero.
 pub fn flushes(mode: Mode, ty: Type) -> bool {
     match ty {
         Type::HF => mode.flush_16,
@@ -66,19 +67,17 @@ pub fn of_kernel(ops: &[Op], initial: u32) -> Vec<Control> {
     if let Some(first) = before.first_mut() {
         *first = Known::Bits(initial);
     }
-    let mut open = vec![0];
-    while let Some(index) = open.pop() {
-        let Some(op) = ops.get(index) else { continue };
-        let after = apply(op, before[index]);
-        for next in thread_successors(ops, index) {
-            let Some(known) = before.get_mut(next) else { continue };
-            let joined = known.join(after);
-            if joined != *known {
-                *known = joined;
-                open.push(next);
-            }
+    let join = |known: &mut Known, arriving: &Known| {
+        let joined = known.join(*arriving);
+        std::mem::replace(known, joined) != joined
+    };
+    let successors = |index| thread_successors(ops, index).into_iter().filter(|next| *next < ops.len());
+    let transfer = |index: usize, known: &mut Known| {
+        if *known != Known::Unreached {
+            *known = apply(&ops[index], *known);
         }
-    }
+    };
+    dataflow::solve(0..ops.len(), successors, &mut before, transfer, join);
     let control = |(op, known): (&Op, &Known)| Control {
         mode: known.bits().map(Mode::of_control),
         set: apply(op, *known).bits().filter(|_| writes(op)),
