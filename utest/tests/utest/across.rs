@@ -1,7 +1,7 @@
 //! What work-items do together: sub-groups, functions of the work-group, C11 atomics.
 
 use gencl_utest::{
-    Case, Gpu, Launch, Need, Outcome, Program, Random, all_control_flows, all_needing, all_widths,
+    Arg, Case, Gpu, Launch, Need, Outcome, Program, Random, all_control_flows, all_needing, all_widths,
 };
 
 use crate::memory::same;
@@ -32,7 +32,16 @@ pub fn cases() -> Vec<Case> {
         all_widths("work_group_float", work_group::<f32>),
         all_widths("c11_atomics", c11_atomics),
         [8, 16, 32].map(|width| c11_atomic_float(width).needing(Need::Lanes(width))).into(),
-        all_needing(Need::Extension("cl_khr_int64_base_atomics"), all_widths("atomics64", atomics64)),
+        all_needing(
+            Need::Extension("cl_khr_int64_base_atomics"),
+            [
+                all_widths("atomics64", atomics64),
+                all_widths("atomics64_local_long", atomics64_local::<i64>),
+                all_widths("atomics64_local_ulong", atomics64_local::<u64>),
+            ]
+            .into_iter()
+            .flatten(),
+        ),
     ]
     .into_iter()
     .flatten()
@@ -338,4 +347,64 @@ fn atomics64(width: u32) -> Outcome {
         })
         .collect();
     same(&groups.read()?, &expected)
+}
+
+/// What the operations of `atomics64_local.cl` leave where they have found a number, by their place in the kernel.
+fn left_by<T: Number>(operation: usize, found: u64, x: u64, step: u64) -> u64 {
+    let less = if T::NAME == "long" { (x as i64) < found as i64 } else { x < found };
+    let [least, most] = if less { [x, found] } else { [found, x] };
+    match operation {
+        0 => found.wrapping_add(x),
+        1 => found.wrapping_sub(x),
+        2 => x,
+        3 => least,
+        4 => most,
+        5 => found & x,
+        6 => found | x,
+        7 => found ^ x,
+        8 => found.wrapping_add(1),
+        9 => found.wrapping_sub(1),
+        _ if found == step % 3 => (step + 1) % 3,
+        _ => found,
+    }
+}
+
+/// Whatever the order was: each number but the last at a place has been found by one operation, and each but the
+/// first has been left by one.
+fn atomics64_local<T: Number>(width: u32) -> Outcome {
+    const OPERATIONS: usize = 11;
+    const PLACES: usize = 5;
+    const ROUNDS: usize = 8;
+    let gpu = Gpu::get()?;
+    let program = build("atomics64_local", width, T::NAME)?;
+    let (global, local) = (256, 128);
+    let found = gpu.buffer(&vec![0u64; OPERATIONS * ROUNDS * global])?;
+    let left = gpu.buffer(&vec![0u64; OPERATIONS * PLACES * global / local])?;
+    let noise = gpu.buffer(&vec![0u32; global])?;
+    let busy = 400_000u32.to_ne_bytes();
+    let arguments = [found.arg(), left.arg(), noise.arg(), Arg::Bytes(&busy)];
+    program.run("atomics64_local", &arguments, &Launch::linear(global, local))?;
+    let (found, left) = (found.read()?, left.read()?);
+    for group in 0..global / local {
+        for place in 0..OPERATIONS * PLACES {
+            let (operation, own) = (place / PLACES, place % PLACES);
+            let first = if operation == 5 { u64::MAX } else { 0 };
+            let (mut before, mut after) = (vec![left[group * OPERATIONS * PLACES + place]], vec![first]);
+            for (item, round) in (0..local).flat_map(|item| (0..ROUNDS - item % 3).map(move |r| (item, r))) {
+                let at = if round % 2 == 1 { 0 } else { 1 + item % 4 };
+                if (item + round) % 5 == 0 || at != own {
+                    continue;
+                }
+                let number = group * local + item;
+                let x = ((number * ROUNDS + round + 1) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                let there = found[(operation * ROUNDS + round) * global + number];
+                before.push(there);
+                after.push(left_by::<T>(operation, there, x, (item + round) as u64));
+            }
+            before.sort_unstable();
+            after.sort_unstable();
+            same(&before, &after).map_err(|error| format!("operation {operation}, place {own}: {error}"))?;
+        }
+    }
+    Ok(())
 }
