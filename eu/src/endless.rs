@@ -149,14 +149,15 @@ fn is_same(saved: &[u8], state: &[&[u8]]) -> bool {
     same && rest.is_empty()
 }
 
-/// Position and masks of a thread, and which registers it has written.
-type Head = [u32; 40];
+/// Position and masks of a thread, which registers it has written, and when it gives others their turn.
+type Head = [u32; 41];
 
 /// What decides, beside the register file and the accumulators, what a thread does next.
 fn head(thread: &Thread) -> Head {
     let mut head = [0; size_of::<Head>() / 4];
     head[..4].copy_from_slice(&[thread.ip as u32, thread.active, thread.parked, thread.status as u32]);
     head[4..8].copy_from_slice(bytemuck::cast_slice(&[thread.written]));
+    head[40] = thread.polls.map_or(u32::MAX, |instruction| instruction as u32);
     for channel in (0..32).filter(|channel| thread.parked >> channel & 1 != 0) {
         head[8 + channel] = thread.parked_at[channel];
     }

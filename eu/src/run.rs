@@ -271,7 +271,7 @@ fn counter(number: u8) -> usize {
     NOTIFICATION + usize::from(number) * 4
 }
 
-/// Executes a thread until it ends, waits, or has used up its time slice.
+/// Executes a thread until it ends, waits, spins, or has used up its time slice.
 fn run_thread<P: Probe>(
     kernel: &Kernel,
     context: &mut Context<'_>,
@@ -376,20 +376,27 @@ fn execute<P: Probe>(
                 repeats?;
             }
         }
+        let spins = thread.status == Status::Spinning;
+        if spins {
+            thread.status = Status::Ready;
+        }
         if thread.status != Status::Ready {
             return Ok(());
         }
         if context.cancel.is_raised() {
             context.look(kernel, thread)?;
         }
-        if thread.statistics.instructions >= end && can_interleave(context.launch) {
-            context.time_slice = CANCEL_INTERVAL;
+        let preempted = thread.statistics.instructions >= end;
+        if (preempted || spins) && can_interleave(context.launch) {
+            if preempted {
+                context.time_slice = CANCEL_INTERVAL;
+            }
             return Ok(());
         }
     }
 }
 
-/// Executes a thread until it ends, waits, or has executed [`CANCEL_INTERVAL`] instructions.
+/// Executes a thread until it ends, waits, spins, or has executed [`CANCEL_INTERVAL`] instructions.
 fn execute_interval<P: Probe>(
     kernel: &Kernel,
     context: &mut Context<'_>,

@@ -66,6 +66,8 @@ pub enum Status {
     Ready,
     /// In `wait` on a notification counter that is 0.
     Waiting,
+    /// Can execute, but seems to spin: others have their turn first.
+    Spinning,
     /// Has sent its end of thread.
     Ended,
 }
@@ -98,6 +100,8 @@ pub struct Thread {
     pub wide_accumulator: Box<WideAccumulator>,
     /// State.
     pub status: Status,
+    /// The last atomic operation whose result it has asked for, if that has left memory as it was.
+    pub polls: Option<usize>,
     /// Number within the work-group.
     pub number: u32,
     /// Hardware thread slot.
@@ -120,6 +124,7 @@ impl Default for Thread {
             float: FloatMode::default(),
             wide_accumulator: Box::new([0; file::ACCUMULATORS * 16]),
             status: Status::Ended,
+            polls: None,
             number: 0,
             slot: 0,
             statistics: GroupStatistics::default(),
@@ -146,9 +151,18 @@ impl Thread {
         self.next = 0;
         self.written = file::grf_mask(0, launch.payload_registers() * crate::dispatch::GRF_SIZE);
         self.status = Status::Ready;
+        self.polls = None;
         self.number = number;
         self.slot = slot;
         self.statistics = GroupStatistics { threads: 1, ..GroupStatistics::default() };
+    }
+
+    /// Its atomic operation, whose result it asks for, has left memory as it was. When it does so twice with none
+    /// between that has changed memory, it probably waits for what another thread is to write, such as a lock.
+    pub fn poll(&mut self) {
+        if self.polls.replace(self.ip) == Some(self.ip) {
+            self.status = Status::Spinning;
+        }
     }
 
     /// Clears the accumulators.

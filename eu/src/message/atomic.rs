@@ -145,6 +145,7 @@ pub fn perform(call: &mut Call<'_, '_>, message: &Atomic) -> Result<(), Fault> {
     let sources = operation.sources();
     let source = if sources > 0 { call.payload_range(data, sources * per_source)? } else { 0 };
     let response = if returns { Some(call.response(per_source)?) } else { None };
+    let mut changes = false;
     for lane in lanes(mask) {
         let place = |f: Fault| f.in_lane(lane as u32);
         let address = call.aligned(addresses[lane], size as u64).map_err(place)?;
@@ -157,11 +158,17 @@ pub fn perform(call: &mut Call<'_, '_>, message: &Atomic) -> Result<(), Fault> {
         let old = call
             .update(region, address, size, |old| operation.apply(old, a, b, size).map(cut))
             .map_err(place)?;
+        changes |= operation.apply(old, a, b, size).is_some_and(|new| cut(new) != old);
         if let Some(response) = response {
             let value = operation.returned(old, size);
             let at = response + lane * size;
             set_element(&mut call.thread.file[at..at + size], value);
         }
+    }
+    if changes {
+        call.thread.polls = None;
+    } else if returns {
+        call.thread.poll();
     }
     Ok(())
 }

@@ -268,3 +268,26 @@ fn calls_return() {
         nop;";
     check("call", code, |_| 8);
 }
+
+/// Threads that find a lock taken let the others run at once: the last one, that frees it, and those that have it then.
+#[test]
+fn spinning_threads_have_short_turns() {
+    let text = "
+        ; threads 4
+        ; set 10000 UD: 1
+        mov(16) g22<1>UD 0x10000UD { align1 1H };
+        mov(16) g24<1>UD 1UD { align1 1H };
+        cmp.z.f0.0(16) null<1>UD g1<0,1,0>UW 48UD { align1 1H };
+        (+f0.0.any16h) jmpi(1) JIP: FREE { align1 WE_all 1N };
+        LOOP:
+        sends(16) g30<1>UD g22UD g24UD 0x0420a4ff 0x00000080 dp data 1 MsgDesc: mlen 2 rlen 2 { align1 1H };
+        cmp.z.f0.0(16) null<1>UD g30<0,1,0>UD 1UD { align1 1H };
+        (+f0.0.any16h) jmpi(1) JIP: LOOP { align1 WE_all 1N };
+        FREE:
+        mov(16) g26<1>UD 0UD { align1 1H };
+        sends(16) null<1>UD g22UD g26UD 0x04025eff 0x0000008c dp data 1 MsgDesc: mlen 2 rlen 0 { align1 1H };";
+    let text: Vec<&str> = text.lines().map(str::trim).collect();
+    let profile = Script::block(&text.join("\n")).profile();
+    // Each of the three takes two looks before its turn ends, and one in its next.
+    assert_eq!(profile.counters[4].executions, 9);
+}
