@@ -140,7 +140,11 @@ impl Participant {
     pub fn execute_only(&mut self) -> Result<(), Fault> {
         let job = Arc::clone(&self.job);
         let group = job.work.launch.first_group;
-        let is_translated = self.translate();
+        let mut is_translated = self.translate();
+        if !is_translated && let Some((policy, choice)) = job.policy() {
+            policy.wait_before_only_group(&job.cached, choice, &job.work.running);
+            is_translated = self.translate();
+        }
         let begin = (self.tier != Some(Tier::Optimised)).then(Instant::now);
         if is_translated {
             let Some(host) = &mut self.host else { return Ok(()) };
@@ -153,7 +157,9 @@ impl Participant {
         if let Some((policy, choice)) = job.policy()
             && let Some(begin) = begin
         {
-            policy.request_if_worthwhile(&job.cached, choice, self.tier, begin.elapsed(), Duration::ZERO);
+            let took = begin.elapsed();
+            policy.took_for_only_group(self.tier, took);
+            policy.request_if_worthwhile(&job.cached, choice, self.tier, took, Duration::ZERO);
         }
         Ok(())
     }

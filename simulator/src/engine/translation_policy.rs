@@ -1,6 +1,8 @@
 //! Decides when kernels are translated.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use super::kernels::CachedKernel;
 use crate::running::Running;
@@ -34,6 +36,12 @@ const MIN_REMAINING_FACTOR: u32 = 2;
 /// with cold caches.
 const WARM_UP: Duration = Duration::from_micros(200);
 
+/// A launch of one work-group is interpreted to its end. A new kernel waits for its translation instead when such
+/// launches have taken this long on average: about what starting the translator and a translation take.
+const ONLY_GROUP_TIME: Duration = Duration::from_millis(30);
+/// How many times longer the interpreter takes than baseline code.
+const INTERPRETER_FACTOR: u32 = 10;
+
 /// Requests translations from the source when they are expected to pay.
 #[derive(Clone)]
 pub struct TranslationPolicy {
@@ -44,6 +52,9 @@ pub struct TranslationPolicy {
     strict: bool,
     /// Code counts what it executes ([`Settings::fast_statistics`]).
     counted: bool,
+    /// What the interpreter takes for a launch of one work-group, in nanoseconds: an average in which the last launches
+    /// count most.
+    only_group_time: Arc<AtomicU64>,
 }
 
 impl TranslationPolicy {
@@ -59,7 +70,8 @@ impl TranslationPolicy {
         let wanted = first || settings.engine == EngineChoice::Auto && settings.statistics.is_none();
         wanted.then(|| {
             source.0.expect();
-            TranslationPolicy { device, source, first, strict: settings.strict, counted }
+            let only_group_time = Arc::default();
+            TranslationPolicy { device, source, first, strict: settings.strict, counted, only_group_time }
         })
     }
 
@@ -80,19 +92,55 @@ impl TranslationPolicy {
             return None;
         }
         let choice = cached.translations.choose(launch, surfaces, self.strict, self.counted)?;
-        while self.first && !choice.is_translated() && !running.cancel.is_set() {
+        if self.first {
+            self.wait_until_translated(cached, &choice, running, || true);
+        }
+        Some(choice)
+    }
+
+    /// Waits until there is code, or it is known that there will be none, while `wants` says so.
+    fn wait_until_translated(
+        &self,
+        cached: &CachedKernel,
+        choice: &TranslationChoice,
+        running: &Running,
+        wants: impl Fn() -> bool,
+    ) {
+        while !choice.is_translated() && !running.cancel.is_set() && wants() {
             match choice.next_tier() {
-                Some(tier) => self.request(cached, &choice, tier),
+                Some(tier) => self.request(cached, choice, tier),
                 None if !choice.is_pending() => break,
                 None => {}
             }
             choice.wait(|| {
                 // The batch is not hung: the request to the translator has a time limit.
                 running.advance();
-                !running.cancel.is_set()
+                !running.cancel.is_set() && wants()
             });
         }
-        Some(choice)
+    }
+
+    /// Before the only work-group of a launch is interpreted: waits for a translation if that is expected to pay, and no
+    /// longer than the interpreter is expected to take.
+    pub fn wait_before_only_group(
+        &self,
+        cached: &CachedKernel,
+        choice: &TranslationChoice,
+        running: &Running,
+    ) {
+        let expected = Duration::from_nanos(self.only_group_time.load(Ordering::Relaxed));
+        if expected >= ONLY_GROUP_TIME && cached.translations.is_valid(choice) {
+            let begin = Instant::now();
+            self.wait_until_translated(cached, choice, running, || begin.elapsed() < expected);
+        }
+    }
+
+    /// The only work-group of a launch has been executed by code of a tier, or interpreted.
+    pub fn took_for_only_group(&self, by: Option<Tier>, took: Duration) {
+        let interpreted = took.saturating_mul(if by.is_some() { INTERPRETER_FACTOR } else { 1 });
+        let interpreted = u64::try_from(interpreted.as_nanos()).unwrap_or(u64::MAX);
+        let average = self.only_group_time.load(Ordering::Relaxed);
+        self.only_group_time.store(average - average / 4 + interpreted / 4, Ordering::Relaxed);
     }
 
     /// Waits for a translation that has been requested, while `has_left` says that the rest of the launch

@@ -95,8 +95,12 @@ impl Translator {
 
     /// A simulator that uses it.
     pub fn simulator(self: &Arc<Translator>, engine: EngineChoice) -> Simulator {
+        self.simulator_within(engine, Duration::from_millis(400))
+    }
+
+    /// A simulator that uses it, where a launch may take so long.
+    pub fn simulator_within(self: &Arc<Translator>, engine: EngineChoice, hang_limit: Duration) -> Simulator {
         let translations = Some(Source(Arc::clone(self) as Arc<dyn TranslationSource>));
-        let hang_limit = Duration::from_millis(400);
         let settings = Settings { workers: 2, engine, translations, hang_limit, ..Settings::default() };
         Simulator::with_settings("skl", settings).unwrap()
     }

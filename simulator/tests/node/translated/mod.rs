@@ -313,6 +313,27 @@ fn many_small_launches_are_translated() {
     }
 }
 
+/// Launches of one work-group cannot change over: when they take long, new kernels wait for their translation.
+#[test]
+fn only_work_groups_wait_for_their_translation() {
+    const COUNT: &str = "
+        mov(1) g8<1>UD 0UD                                { align1 WE_all 1N };
+        NEXT:
+        add(1) g8<1>UD g8<0,1,0>UD 1UD                    { align1 WE_all 1N };
+        cmp.l.f0.0(8) null<1>UD g8<0,1,0>UD 3000000UD     { align1 1Q };
+        (+f0.0.any8h) jmpi(1) JIP: NEXT                   { align1 WE_all 1N };";
+    let translator = Translator::new(Ok(group(write_ids)), Duration::from_millis(20));
+    let machine = Machine::new(translator.simulator_within(EngineChoice::Auto, Duration::from_secs(60)));
+    let translated = |kernel: &str| {
+        machine.run_kernel(&Launch { kernel, threads: 2, ..Launch::default() }).unwrap();
+        assert_eq!(machine.error(), None);
+        last(&machine).sum.translated
+    };
+    assert_eq!([translated(WRITE_IDS), translated(COUNT)], [0, 0]);
+    assert_eq!(translated(&format!("{WRITE_IDS}\nnop;")), 2);
+    assert_eq!(machine.data.read(0, 16), (0..16).collect::<Vec<_>>());
+}
+
 /// Thread 0 waits until thread 1 has written to the data.
 const SPIN: &str = "
     mov(8) g5<1>UQ g1<0,1,0>UQ                        { align1 1Q };
