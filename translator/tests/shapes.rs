@@ -5,7 +5,9 @@ use gencl_isa::{
     Arf, Branch, Condition, Descriptor, Destination, Extra, Generation, Instruction, MathFunction, Opcode,
     Operand, Predicate, PredicateControl, Region, Register, Send, SharedFunction, Source, Type, encode,
 };
-use gencl_translator::{Choices, Refused, Written, to_ir};
+use gencl_translator::analysis::Refused;
+use gencl_translator::lower::Written;
+use gencl_translator::{Choices, to_ir};
 
 const SCALAR: Region = Region::SCALAR;
 const FOUR: Region = Region { vstride: 4, width: 4, hstride: 1 };

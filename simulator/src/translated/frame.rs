@@ -12,12 +12,15 @@ use crate::running::Running;
 use gencl_eu::abi::{Frame, Image, Window};
 use gencl_eu::device::Device;
 use gencl_eu::dispatch::Launch;
-use gencl_eu::fault::Fault;
+use gencl_eu::fault::{Fault, Reason};
 use gencl_eu::file::{CONTROL, dword};
 use gencl_eu::memory::{AddressSpace, PAGE_SIZE};
 use gencl_eu::message::MessageCache;
 use gencl_eu::thread::{FloatMode, Status, Thread};
 use gencl_eu::{self as eu, Context, Kernel};
+
+/// Most bytes of a stack that are compared: translated code has few kilobytes.
+const MAX_STACK: usize = 1 << 20;
 
 /// A launch with its kernel, its memory and its batch.
 pub struct LaunchContext {
@@ -121,6 +124,26 @@ impl FrameOwner {
         let CalledThread { frame, work, mut context, thread } = self.thread(number, instruction)?;
         eu::send_one(&work.kernel, &mut context, thread, frame.group, mask)
     }
+
+    /// Stops thread `number`, which is at an instruction, if the launch is cancelled or the thread could never end. `stack`: as of
+    /// [`Looks::repeats`].
+    fn look(&mut self, number: u32, instruction: u32, stack: &[u8]) -> Result<(), Fault> {
+        let work = &self.task.as_ref().ok_or_else(no_launch)?.work;
+        let [x, y, z] = self.frame.group;
+        let index = if self.threads.len() == 1 { 0 } else { number as usize };
+        let file = &self.threads[index].file[..];
+        let mut fault = if work.running.cancel.is_set() {
+            Fault::new(Reason::Cancelled)
+        } else if !work.kernel.can_end(instruction as usize) {
+            eu::no_end()
+        } else if self.looks.repeats(&work.kernel, [number, instruction, x, y, z], stack, file) {
+            eu::registers_repeat()
+        } else {
+            return Ok(());
+        };
+        fault.group = Some(self.frame.group);
+        Err(eu::locate_fault(&work.kernel, fault, number, instruction as usize))
+    }
 }
 
 /// A thread for which translated code calls the simulator.
@@ -142,7 +165,7 @@ fn window_range(size: u64, offset: u64) -> (u64, u64) {
     (first, Window::MAX_SIZE)
 }
 
-pub(super) fn no_launch() -> Fault {
+fn no_launch() -> Fault {
     Fault::unsupported("translated code that runs without a launch")
 }
 
@@ -150,7 +173,7 @@ pub(super) fn no_launch() -> Fault {
 ///
 /// # Safety
 /// `frame` belongs to a [`FrameOwner`] without other references.
-pub(super) unsafe fn with_owner<T>(
+unsafe fn with_owner<T>(
     frame: *mut Frame,
     act: impl FnOnce(&mut FrameOwner) -> Result<T, Fault>,
 ) -> Option<T> {
@@ -194,6 +217,58 @@ pub unsafe extern "C" fn send(frame: *mut Frame, thread: u32, instruction: u32, 
     // SAFETY: the caller gives the frame of an owner that nobody else refers to.
     let done = unsafe { with_owner(frame, |owner| owner.send(thread, instruction, mask)) };
     u32::from(done.is_none())
+}
+
+/// [`Frame::look`] with the top of the stack.
+///
+/// # Safety
+/// `frame` belongs to a [`FrameOwner`] without other references. `top` is 0, or the memory from there to
+/// [`FrameOwner::stack`] is the stack of the calls between.
+unsafe extern "C" fn look_at(frame: *mut Frame, thread: u32, instruction: u32, top: usize) -> u32 {
+    // SAFETY: the caller gives the frame of an owner that nobody else refers to.
+    let done = unsafe {
+        with_owner(frame, |owner| {
+            let bytes = owner.stack.checked_sub(top).filter(|bytes| top != 0 && *bytes <= MAX_STACK);
+            // The functions there are suspended in this call.
+            let stack = bytes.map_or(&[][..], |bytes| slice::from_raw_parts(top as *const u8, bytes));
+            owner.look(thread, instruction, stack)
+        })
+    };
+    u32::from(done.is_none())
+}
+
+/// [`Frame::look`]
+///
+/// # Safety
+/// As [`look_at`]; called by translated code.
+#[cfg(target_arch = "x86_64")]
+#[unsafe(naked)]
+pub unsafe extern "C" fn look(frame: *mut Frame, thread: u32, instruction: u32) -> u32 {
+    // The translated function has saved the registers that callees may change; on the stack those that they keep are compared, too.
+    std::arch::naked_asm!(
+        "push rbx",
+        "push rbp",
+        "push r12",
+        "push r13",
+        "push r14",
+        "push r15",
+        "mov rcx, rsp",
+        "sub rsp, 8",
+        "call {look_at}",
+        "add rsp, 56",
+        "ret",
+        look_at = sym look_at,
+    )
+}
+
+/// [`Frame::look`]
+///
+/// # Safety
+/// As [`look_at`].
+#[cfg(not(target_arch = "x86_64"))]
+pub unsafe extern "C" fn look(frame: *mut Frame, thread: u32, instruction: u32) -> u32 {
+    // SAFETY: the caller gives the frame of an owner that nobody else refers to.
+    unsafe { look_at(frame, thread, instruction, 0) }
 }
 
 #[cfg(test)]

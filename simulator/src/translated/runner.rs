@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::ptr;
 use std::sync::Arc;
 
-use super::frame::{FrameOwner, find_window, interpret, send};
+use super::frame::{FrameOwner, find_window, interpret, look, send};
 pub use super::frame::{LaunchContext, TranslatedLaunch};
 use super::loader::HostCode;
-use super::look::{Looks, look};
+use super::look::Looks;
 use gencl_eu::abi::{ENDED, Frame, Window, YIELD};
 use gencl_eu::device::Device;
 use gencl_eu::dispatch::{GRF_SIZE, GroupStatistics, HardwareThread, Launch};

@@ -10,8 +10,8 @@ use gencl_isa::{
     encode, validate,
 };
 use gencl_testing::Random;
+use gencl_translator::analysis::{modes, native, selection};
 use gencl_translator::host::Host;
-use gencl_translator::{modes, native, selection};
 
 use crate::generate::{
     POOLS, REGISTER, RESULT_WORD, accumulates, instruction, is_accumulator, is_macro, pool,
