@@ -22,6 +22,8 @@ pub const COUNTS: &str = "counts.json";
 const PROGRAMS: &str = "programs";
 /// How DWARF names a source that has no file.
 const UNNAMED_SOURCE: &str = "<source>";
+/// Why a kernel has no lines: its binary is from a run without the profiler.
+const WITHOUT_LINES: &str = "built without lines; if the program keeps binaries, clear its cache";
 
 /// The entries of a folder in the order of the numbers in their names; none when the folder does not exist.
 fn numbered(folder: &Path, number: impl Fn(&str) -> Option<u32>) -> Vec<PathBuf> {
@@ -171,7 +173,7 @@ impl Joined {
                 kernel.local_bytes = compiled.local_size;
                 kernel.gen_ir = gen_ir(&program, &compiled.name);
                 let Some(lines) = &lines else {
-                    kernel.line_information = LineInformation::Missing("built without lines".to_owned());
+                    kernel.line_information = LineInformation::Missing(WITHOUT_LINES.to_owned());
                     continue;
                 };
                 kernel.line_information = LineInformation::Present;
