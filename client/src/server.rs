@@ -32,6 +32,9 @@ const DEFAULT_MEMORY: f64 = 4096.0;
 /// Time limit for reading the rest of a server's error output after its exit.
 const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// The user is told after so long, at most half of the limit, that a build still runs.
+const NOTICE: Duration = Duration::from_secs(30);
+
 /// Exit reason of a server whose supervisor reported none.
 const VANISHED: &str = "vanished";
 
@@ -328,7 +331,7 @@ impl Server {
 
     /// Builds a program. After a failure the server must be dropped.
     pub(super) fn build(&mut self, request: &ToServer, timeout: Duration) -> Result<BuildResult, Failure> {
-        match self.run(request, timeout)? {
+        match self.run(request, timeout, Some(NOTICE.min(timeout / 2)))? {
             FromServer::Result(result) => Ok(result),
             other => Err(no_answer(&other)),
         }
@@ -336,22 +339,40 @@ impl Server {
 
     /// Translates a kernel. After a failure the server must be dropped.
     pub(super) fn translate(&mut self, request: Vec<u8>, timeout: Duration) -> Result<Vec<u8>, Failure> {
-        match self.run(&ToServer::Translate(request), timeout)? {
+        match self.run(&ToServer::Translate(request), timeout, None)? {
             FromServer::Translated(answer) => Ok(answer),
             other => Err(no_answer(&other)),
         }
     }
 
-    /// Sends a request and waits for its final message.
-    fn run(&mut self, request: &ToServer, timeout: Duration) -> Result<FromServer, Failure> {
-        let deadline = Instant::now() + timeout;
+    /// Sends a request and waits for its final message. After `notice` the user is told that it still runs.
+    fn run(
+        &mut self,
+        request: &ToServer,
+        timeout: Duration,
+        notice: Option<Duration>,
+    ) -> Result<FromServer, Failure> {
+        let begin = Instant::now();
+        let deadline = begin + timeout;
+        let mut notice = notice.map(|after| begin + after);
         // A failed write means that the server has exited; the read below finds the reason.
         let sent = self.stream.set_write_timeout(Some(timeout)).and_then(|()| self.send(request));
         let mut place = BuildProgress::default();
         let mut heard = false;
         loop {
-            let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
-            let read = self.stream.set_read_timeout(Some(left)).and_then(|()| read_message(&mut self.stream));
+            if let Some(at) = notice
+                && !self.is_readable_until(at)
+            {
+                notice = None;
+                let (after, limit) = (begin.elapsed().as_secs_f32(), timeout.as_secs());
+                let text = format!(
+                    "a program is still being built after {after:.0} s, in {place}; that is stopped after {limit} s \
+                     (GENCL_BUILD_TIMEOUT sets this limit in seconds)"
+                );
+                report::once("slow build", &text);
+            }
+            let wait = self.stream.set_read_timeout(Some(left(deadline)));
+            let read = wait.and_then(|()| read_message(&mut self.stream));
             match read {
                 Ok(Some(FromServer::Progress { kernel, pass })) => place = BuildProgress { kernel, pass },
                 Ok(Some(end @ (FromServer::Result(_) | FromServer::Translated(_)))) => return Ok(end),
@@ -380,6 +401,13 @@ impl Server {
             }
             heard = true;
         }
+    }
+
+    /// Waits until there is a message, or the server has exited; false if there is none at a time.
+    fn is_readable_until(&self, time: Instant) -> bool {
+        // Without a limit of time, or after a signal, the read that follows waits.
+        self.stream.set_read_timeout(Some(left(time))).is_err()
+            || rustix::net::recv(&self.stream, &mut [0; 1], RecvFlags::PEEK) != Err(Errno::AGAIN)
     }
 
     fn send(&self, message: &ToServer) -> io::Result<()> {
@@ -413,6 +441,11 @@ impl Drop for Server {
             self.hang_up();
         }
     }
+}
+
+/// How long it is until a time, as a limit of a read, which cannot be 0.
+fn left(time: Instant) -> Duration {
+    time.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
 }
 
 fn memory() -> u64 {

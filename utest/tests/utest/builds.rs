@@ -89,7 +89,12 @@ fn timeout() -> Outcome {
     let variables = [("GENCL_DEBUG", "stall=codegen:bad"), ("GENCL_BUILD_TIMEOUT", "2")];
     match act() {
         Some(_) => fails(BAD, "", &["stopped after 2 s", "codegen", "kernel bad", "GENCL_BUILD_TIMEOUT"]),
-        None => child("build_timeout", "stall", &variables).map(drop),
+        None => {
+            let output = child("build_timeout", "stall", &variables)?;
+            let told = String::from_utf8_lossy(&output.stderr);
+            let words = "still being built after 1 s, in pass codegen of kernel bad";
+            if told.contains(words) { Ok(()) } else { Err(format!("it did not say {words:?}: {told}")) }
+        }
     }
 }
 
