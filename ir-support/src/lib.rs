@@ -9,7 +9,7 @@ mod flow_graph;
 mod names;
 mod union_find;
 
-pub use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap, entity_impl};
+pub use cranelift_entity::entity_impl;
 pub use dominators::Dominators;
 pub use flow_graph::FlowGraph;
 pub use union_find::UnionFind;
