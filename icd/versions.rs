@@ -1,5 +1,6 @@
 //! Versions and extensions that the platform and its devices report.
 
+use gencl_device_info::Family;
 use gencl_program::{Optional, Profile};
 use gencl_runtime::DeviceFacts;
 use opencl_sys::{CL_NAME_VERSION_MAX_NAME_SIZE, cl_name_version, cl_version};
@@ -22,10 +23,14 @@ pub type Named = (&'static str, cl_version);
 
 const V1: cl_version = make_version(1, 0, 0);
 
+/// The family whose extensions the platform has when there are no devices: the one that is simulated by default.
+const NO_DEVICE: Family = Family::Skl;
+
 /// Extensions of the platform: those that all of `devices` have.
 pub fn extensions<'a>(devices: impl Iterator<Item = &'a DeviceFacts>) -> Vec<Named> {
     let mut lists = devices.map(device_extensions);
-    let first = lists.next().unwrap_or_else(|| Profile::of("").extensions().map(|name| (name, V1)).collect());
+    let first =
+        lists.next().unwrap_or_else(|| Profile::of(NO_DEVICE).extensions().map(|name| (name, V1)).collect());
     lists.fold(first, |all, list| all.into_iter().filter(|name| list.contains(name)).collect())
 }
 
@@ -94,7 +99,7 @@ mod tests {
 
     #[test]
     fn names_fit_and_end_with_zero() {
-        let wide = Profile::of("skl");
+        let wide = &Profile::of(NO_DEVICE);
         for list in [&extensions(std::iter::empty())[..], OPENCL_C_VERSIONS, &opencl_c_features(wide)] {
             for entry in with_versions(list) {
                 assert_eq!(entry.name[CL_NAME_VERSION_MAX_NAME_SIZE - 1], 0);

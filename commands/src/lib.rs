@@ -29,7 +29,7 @@ pub fn all() -> Vec<Command> {
 
 /// The name of a simulated device.
 fn device_name() -> impl TypedValueParser<Value = String> {
-    PossibleValuesParser::new(Device::all().iter().map(|device| device.name))
+    PossibleValuesParser::new(Device::all().iter().map(|device| device.name()))
 }
 
 #[cfg(test)]

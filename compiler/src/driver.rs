@@ -4,15 +4,16 @@
 
 use std::time::{Duration, Instant};
 
+use gencl_device_info::{DeviceInfo, Family};
 use gencl_program::debug::{self, Debug};
 use gencl_program::options::{BuildOptions, LINE_TABLES, LinkOptions};
 use gencl_program::printf::PrintfFormat;
 use gencl_program::protocol::{Header, Status};
-use gencl_program::{DebugSection, GEN_IR, Program, ProgramKind, elf, suggest};
+use gencl_program::{DebugSection, GEN_IR, Profile, Program, ProgramKind, elf, suggest};
 use inkwell::context::Context;
 use inkwell::module::Module;
 
-use crate::codegen::{self, Target};
+use crate::codegen;
 use crate::ir::passes::{ControlFlow, Strategy};
 use crate::ir::{self, Unit, passes, text};
 use crate::link::{self, Link};
@@ -103,26 +104,26 @@ const LINKED: &str = "<linked>";
 const WIDENED: &str = "<widened>";
 
 /// The target with a name.
-fn target(name: &str) -> Result<&'static Target, Stop> {
+fn target(name: &str) -> Result<&'static DeviceInfo, Stop> {
     let unknown = || Stop { status: Status::InvalidTarget, ..Stop::failure(unknown_target(name)) };
-    Target::by_name(name).ok_or_else(unknown)
+    Family::from_name(name).map(Family::info).ok_or_else(unknown)
 }
 
 /// The message about a target that does not exist, with those that do.
 fn unknown_target(name: &str) -> String {
-    let names: Vec<_> = Target::all().iter().map(|target| target.name).collect();
+    let names: Vec<_> = Family::ALL.iter().map(|family| family.name()).collect();
     let hint = suggest::did_you_mean(name, names.iter().copied());
     format!("there is no target {name}; the targets are {}{hint}", names.join(", "))
 }
 
 /// The LLVM machine of a target.
-fn machine(target: &Target) -> &'static Machine {
-    if target.profile().address_bits == 64 { &llvm::WIDE } else { &llvm::NARROW }
+fn machine(target: &DeviceInfo) -> &'static Machine {
+    if target.pointer_bits() == 64 { &llvm::WIDE } else { &llvm::NARROW }
 }
 
 /// Parses a build's options; diagnostics go to the log.
-fn read_options(build: &Build, target: &Target, log: &mut String) -> Result<BuildOptions, Stop> {
-    let options = BuildOptions::parse(build.options, target.profile()).map_err(Stop::options)?;
+fn read_options(build: &Build, target: &DeviceInfo, log: &mut String) -> Result<BuildOptions, Stop> {
+    let options = BuildOptions::parse(build.options, &Profile::of(target.family)).map_err(Stop::options)?;
     log.push_str(&options.notes);
     Ok(options)
 }
@@ -168,7 +169,7 @@ impl<'a> Driver<'a> {
             let context = Context::create();
             let module = driver.clang(&context, build, target, &arguments, log)?;
             Ok(driver.run("", "write-object", |_| {
-                link::object(&module, build.options, options.uneven_groups, target.name)
+                link::object(&module, build.options, options.uneven_groups, target.family.name())
             }))
         })
     }
@@ -184,7 +185,7 @@ impl<'a> Driver<'a> {
             let (module, uneven_groups) = merged.map_err(|e| Stop::failure(format!("error: {e}")))?;
             if options.library {
                 let library = driver.run("", "write-library", |_| {
-                    link::object(&module, link.options, uneven_groups, target.name)
+                    link::object(&module, link.options, uneven_groups, target.family.name())
                 });
                 return Ok(Program { kind: ProgramKind::Library, ..library });
             }
@@ -213,7 +214,7 @@ impl<'a> Driver<'a> {
         name: &str,
         context: &'ctx Context,
         module: &Module<'ctx>,
-        target: &Target,
+        target: &DeviceInfo,
         program: Program,
         lanes: Option<u32>,
     ) -> Result<Program, Stop> {
@@ -262,8 +263,8 @@ impl<'a> Driver<'a> {
     }
 
     /// Clang's arguments.
-    fn arguments(&self, options: &BuildOptions, target: &Target) -> Vec<String> {
-        let mut arguments = clang_arguments(options, target.profile());
+    fn arguments(&self, options: &BuildOptions, target: &DeviceInfo) -> Vec<String> {
+        let mut arguments = clang_arguments(options, &Profile::of(target.family));
         if self.debug.is_set(debug::PROFILE) {
             arguments.extend(LINE_TABLES.iter().map(ToString::to_string));
         }
@@ -274,7 +275,7 @@ impl<'a> Driver<'a> {
     fn front(
         &mut self,
         build: &Build,
-        target: &Target,
+        target: &DeviceInfo,
         options: &BuildOptions,
         log: &mut String,
     ) -> Result<(Unit, Vec<u8>), Stop> {
@@ -290,7 +291,7 @@ impl<'a> Driver<'a> {
     fn front_end(
         &mut self,
         build: &Build,
-        target: &Target,
+        target: &DeviceInfo,
         arguments: &[String],
         log: &mut String,
     ) -> Result<(Result<Unit, TranslateError>, Vec<u8>), Stop> {
@@ -305,7 +306,7 @@ impl<'a> Driver<'a> {
         &mut self,
         context: &'ctx Context,
         module: &Module<'ctx>,
-        target: &Target,
+        target: &DeviceInfo,
     ) -> Result<Result<Unit, TranslateError>, Stop> {
         let formats = self.llvm(context, module, target)?;
         if self.debug.is_set(debug::LLVM) {
@@ -319,7 +320,7 @@ impl<'a> Driver<'a> {
         &mut self,
         context: &'ctx Context,
         build: &Build,
-        target: &Target,
+        target: &DeviceInfo,
         arguments: &[String],
         log: &mut String,
     ) -> Result<Module<'ctx>, Stop> {
@@ -332,7 +333,7 @@ impl<'a> Driver<'a> {
             arguments,
             headers: &headers,
             triple: machine(target).triple,
-            extensions: &target.profile().extensions().collect::<Vec<_>>().join(" "),
+            extensions: &Profile::of(target.family).extensions().collect::<Vec<_>>().join(" "),
             ast,
         };
         let response = self.run("", "clang", |_| clang::compile(context, &request));
@@ -355,7 +356,7 @@ impl<'a> Driver<'a> {
         &mut self,
         context: &'ctx Context,
         module: &Module<'ctx>,
-        target: &Target,
+        target: &DeviceInfo,
     ) -> Result<Vec<PrintfFormat>, Stop> {
         let machine = machine(target);
         self.step(module, "unify", |module| {
@@ -412,7 +413,7 @@ impl<'a> Driver<'a> {
         })?;
         let mut calls = library::has_late_calls(module);
         calls |= lower::arithmetic(context, module);
-        calls |= !target.integer_borders && lower::integer_borders(context, module);
+        calls |= !target.messages.integer_borders && lower::integer_borders(context, module);
         if generic::is_used(module) {
             self.step(module, "generic-pointers", |module| {
                 generic::infer(module);
@@ -429,7 +430,7 @@ impl<'a> Driver<'a> {
             let step = pipeline::INLINE_AGAIN;
             self.step(module, step.name, |module| pipeline::run(module, step))?;
         }
-        if !target.profile().half {
+        if !target.execution.half {
             self.step(module, "widen-halves", |module| {
                 pipeline::widen_halves(module);
                 Ok(())
@@ -482,7 +483,7 @@ impl<'a> Driver<'a> {
     fn locate(
         &mut self,
         build: &Build,
-        target: &Target,
+        target: &DeviceInfo,
         mut arguments: Vec<String>,
         error: TranslateError,
     ) -> Stop {
@@ -501,7 +502,7 @@ impl<'a> Driver<'a> {
     fn line_of_kernel(
         &mut self,
         build: &Build,
-        target: &Target,
+        target: &DeviceInfo,
         mut arguments: Vec<String>,
         kernel: &str,
     ) -> Option<u32> {
@@ -517,7 +518,7 @@ impl<'a> Driver<'a> {
     fn back_end(
         &mut self,
         name: &str,
-        target: &Target,
+        target: &DeviceInfo,
         program: Program,
         mut unit: Unit,
         lanes: Option<u32>,
@@ -528,8 +529,8 @@ impl<'a> Driver<'a> {
         let print_passes = self.debug.is_set(debug::IR_PASSES);
         let control_flow = self.debug.value(debug::CONTROL_FLOW);
         let control_flow = control_flow.and_then(ControlFlow::from_name).unwrap_or_default();
-        let lower_qwords = !target.int64 || self.debug.is_set(debug::QWORDS);
-        let strategy = Strategy { control_flow, lower_qwords, no_gotos: !target.gotos };
+        let lower_qwords = !target.execution.int64 || self.debug.is_set(debug::QWORDS);
+        let strategy = Strategy { control_flow, lower_qwords, no_gotos: !target.execution.gotos };
         self.run("", "ir", |driver| {
             let mut observer = Observer { driver, print: print_passes };
             passes::standard(&mut unit, strategy, &mut observer)
@@ -574,7 +575,7 @@ impl<'a> Driver<'a> {
             debug.push(DebugSection { name: GEN_IR.into(), bytes: text::print(&unit).into_bytes() });
         }
         let (data, formats) = (unit.data, unit.formats);
-        Ok(Program { target: target.name.into(), data, formats, kernels, debug, ..program })
+        Ok(Program { target: target.family.name().into(), data, formats, kernels, debug, ..program })
     }
 
     /// A failure that is a fault of the compiler itself.

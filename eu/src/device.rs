@@ -1,5 +1,9 @@
 //! The table of simulated devices.
+//!
+//! What `gencl_device_info` says of the same devices is not used here: code that was made by that description is tested
+//! on these devices, and the test below compares both.
 
+use gencl_device_info::Family;
 use gencl_i915::uapi::engine_class;
 use gencl_isa::Generation;
 
@@ -7,8 +11,8 @@ use gencl_isa::Generation;
 /// is in the tables of the instruction set (`gencl_isa`) and of the command streamer.
 #[derive(Debug)]
 pub struct Device {
-    /// Short name, the same as that of the compiler's target.
-    pub name: &'static str,
+    /// The family of which it is a product.
+    pub family: Family,
     /// PCI device id.
     pub pci_id: u16,
     /// PCI revision (stepping).
@@ -91,7 +95,7 @@ static RING: Driver = Driver {
 
 /// The values that most rows have.
 const GT2: Device = Device {
-    name: "",
+    family: Family::Skl,
     pci_id: 0,
     revision: 0,
     generation: Generation::Gen9,
@@ -133,38 +137,56 @@ const GEN9_ATOM: Device =
 /// Architecture of Intel Processor Graphics" of each generation; the clock is the boost clock of a product
 /// with the id, the revision that of its `lspci`.
 #[rustfmt::skip]
-static DEVICES: &[Device] = &[
+static DEVICES: [Device; Family::ALL.len()] = [
     // HD Graphics 4000, Core i7-3520M
-    Device { name: "ivb", pci_id: 0x0166, revision: 0x09, clock_frequency: 1_250_000_000, ..GEN7 },
+    Device { family: Family::Ivb, pci_id: 0x0166, revision: 0x09, clock_frequency: 1_250_000_000, ..GEN7 },
     // HD Graphics, Celeron J1900
-    Device { name: "byt", pci_id: 0x0f31, revision: 0x0e, subslices: 1, eus: 4, clock_frequency: 854_000_000, constant_registers: 992, llc: false, ..GEN7 },
+    Device { family: Family::Byt, pci_id: 0x0f31, revision: 0x0e, subslices: 1, eus: 4, clock_frequency: 854_000_000, constant_registers: 992, llc: false, ..GEN7 },
     // HD Graphics 4600, Core i7-4700MQ
-    Device { name: "hsw", pci_id: 0x0416, revision: 0x06, generation: Generation::Gen75, eus: 10, threads: 7, clock_frequency: 1_150_000_000, scratch_ids: 16 * 8, topology: true, ..GEN7 },
+    Device { family: Family::Hsw, pci_id: 0x0416, revision: 0x06, generation: Generation::Gen75, eus: 10, threads: 7, clock_frequency: 1_150_000_000, scratch_ids: 16 * 8, topology: true, ..GEN7 },
     // HD Graphics 5500, Core i7-5500U
-    Device { name: "bdw", pci_id: 0x1616, revision: 0x09, generation: Generation::Gen8, timestamp_frequency: 12_500_000, clock_frequency: 950_000_000, ..GT2 },
+    Device { family: Family::Bdw, pci_id: 0x1616, revision: 0x09, generation: Generation::Gen8, timestamp_frequency: 12_500_000, clock_frequency: 950_000_000, ..GT2 },
     // HD Graphics 405, Pentium N3700. The PPGTT has three levels.
-    Device { name: "chv", pci_id: 0x22b0, revision: 0x21, generation: Generation::Gen8, subslices: 2, timestamp_frequency: 12_500_000, clock_frequency: 700_000_000, address_bits: 32, llc: false, atom: true, ..GT2 },
+    Device { family: Family::Chv, pci_id: 0x22b0, revision: 0x21, generation: Generation::Gen8, subslices: 2, timestamp_frequency: 12_500_000, clock_frequency: 700_000_000, address_bits: 32, llc: false, atom: true, ..GT2 },
     // HD Graphics 530, Core i7-6700
-    Device { name: "skl", pci_id: 0x1912, revision: 0x06, clock_frequency: 1_150_000_000, ..GT2 },
+    Device { family: Family::Skl, pci_id: 0x1912, revision: 0x06, clock_frequency: 1_150_000_000, ..GT2 },
     // HD Graphics 505, Pentium N4200
-    Device { name: "bxt", pci_id: 0x5a84, revision: 0x0b, clock_frequency: 750_000_000, ..GEN9_ATOM },
+    Device { family: Family::Bxt, pci_id: 0x5a84, revision: 0x0b, clock_frequency: 750_000_000, ..GEN9_ATOM },
     // HD Graphics 630, Core i7-7700
-    Device { name: "kbl", pci_id: 0x5912, revision: 0x04, clock_frequency: 1_150_000_000, ..GT2 },
+    Device { family: Family::Kbl, pci_id: 0x5912, revision: 0x04, clock_frequency: 1_150_000_000, ..GT2 },
     // UHD Graphics 605, Pentium Silver J5005
-    Device { name: "glk", pci_id: 0x3184, revision: 0x03, clock_frequency: 800_000_000, ..GEN9_ATOM },
+    Device { family: Family::Glk, pci_id: 0x3184, revision: 0x03, clock_frequency: 800_000_000, ..GEN9_ATOM },
     // UHD Graphics 630, Core i7-8700
-    Device { name: "cfl", pci_id: 0x3e92, revision: 0x00, clock_frequency: 1_200_000_000, ..GT2 },
+    Device { family: Family::Cfl, pci_id: 0x3e92, revision: 0x00, clock_frequency: 1_200_000_000, ..GT2 },
 ];
 
+const _: () = {
+    let mut row = 0;
+    while row < Family::ALL.len() {
+        assert!(DEVICES[row].family as usize == row, "rows are in the order of families");
+        row += 1;
+    }
+};
+
 impl Device {
-    /// The device with a short name (`skl`).
+    /// The device of a family.
+    pub fn of(family: Family) -> &'static Device {
+        &DEVICES[family as usize]
+    }
+
+    /// The device with the name of a family (`skl`).
     pub fn named(name: &str) -> Option<&'static Device> {
-        DEVICES.iter().find(|d| d.name == name)
+        Family::from_name(name).map(Device::of)
     }
 
     /// All devices, oldest first.
     pub fn all() -> &'static [Device] {
-        DEVICES
+        &DEVICES
+    }
+
+    /// The name of its family.
+    pub fn name(&self) -> &'static str {
+        self.family.name()
     }
 
     /// EUs of the whole device.
@@ -180,5 +202,35 @@ impl Device {
     /// Hardware threads of a subslice, the maximum of a work-group with barriers or shared local memory.
     pub const fn subslice_threads(&self) -> u32 {
         self.eus * self.threads
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gencl_device_info::{AddressSpaceKind, by_pci_id};
+
+    use super::*;
+
+    #[test]
+    fn devices_are_as_their_families_are_described() {
+        for device in Device::all() {
+            let info = device.family.info();
+            assert_eq!(device.generation, info.generation, "{}", info.family);
+            assert_eq!(device.slm_size, info.local_memory, "{}", info.family);
+            assert_eq!(device.timestamp_frequency, info.timestamp_hz, "{}", info.family);
+            assert_eq!(device.address_bits, info.address_space.bits(), "{}", info.family);
+            assert_eq!(device.atom, !info.execution.free_wide_regions, "{}", info.family);
+            assert_eq!(device.driver.full_ppgtt, info.address_space != AddressSpaceKind::Shared31);
+            let (_, model) = by_pci_id(device.pci_id).expect("the device is described");
+            let threads = model.threads;
+            assert_eq!(model.family, device.family);
+            assert_eq!((device.slices, device.subslices), (model.slices, model.subslices), "{}", info.family);
+            assert_eq!(device.eus, model.eus_per_subslice, "{}", info.family);
+            assert_eq!(device.threads, threads.per_eu, "{}", info.family);
+            assert_eq!(device.constant_registers, threads.constant_registers, "{}", info.family);
+            if device.scratch_ids != 0 {
+                assert_eq!(device.scratch_ids, threads.scratch_per_subslice, "{}", info.family);
+            }
+        }
     }
 }

@@ -30,7 +30,7 @@ impl Session {
     }
 
     fn target(&self) -> &str {
-        self.queue.device().facts().target
+        self.queue.device().facts().family.name()
     }
 }
 

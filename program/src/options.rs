@@ -300,10 +300,12 @@ fn split(text: &str) -> Result<Vec<String>, OptionsError> {
 
 #[cfg(test)]
 mod tests {
+    use gencl_device_info::Family;
+
     use super::*;
 
     fn parsed(options: &str) -> BuildOptions {
-        BuildOptions::parse(options, Profile::of("skl")).unwrap()
+        BuildOptions::parse(options, &Profile::of(Family::Skl)).unwrap()
     }
 
     fn arguments(options: &str) -> Vec<String> {
@@ -376,8 +378,7 @@ mod tests {
 
     #[test]
     fn undefined_options_are_refused() {
-        let of = |target, options| BuildOptions::parse(options, Profile::of(target)).unwrap_err();
-        let error = |options| of("skl", options);
+        let error = |options| BuildOptions::parse(options, &Profile::of(Family::Skl)).unwrap_err();
         for unknown in ["-cl-fast", "-emit-llvm", "file.cl", "-O4", "-Wl,-x", "-cl-no-vendor", "-"] {
             assert_eq!(error(unknown), OptionsError::Unknown(unknown.into()));
         }
@@ -391,20 +392,21 @@ mod tests {
 
     #[test]
     fn versions_of_the_message_are_those_that_compile() {
-        for target in ["ivb", "byt", "hsw", "bdw", "chv", "skl"] {
-            let profile = Profile::of(target);
+        for &family in Family::ALL {
+            let profile = &Profile::of(family);
             let message = BuildOptions::parse("-cl-std=CL9", profile).unwrap_err().to_string();
             for version in STANDARDS {
                 let compiles = BuildOptions::parse(&format!("-cl-std={version}"), profile).is_ok();
-                assert_eq!(message.contains(version), compiles, "{target}: {version}: {message}");
+                assert_eq!(message.contains(version), compiles, "{family}: {version}: {message}");
             }
-            assert_eq!(message.contains("CL2.0"), profile.generic_pointers, "{target}: {message}");
+            assert_eq!(message.contains("CL2.0"), profile.generic_pointers, "{family}: {message}");
         }
     }
 
     #[test]
     fn messages_say_what_to_write() {
-        let message = |options| BuildOptions::parse(options, Profile::of("skl")).unwrap_err().to_string();
+        let message =
+            |options| BuildOptions::parse(options, &Profile::of(Family::Skl)).unwrap_err().to_string();
         let suggested = "unknown option -cl-fast-relaxed-mat; did you mean -cl-fast-relaxed-math?";
         assert_eq!(message("-cl-fast-relaxed-mat"), suggested);
         assert_eq!(message("-foo"), "unknown option -foo");

@@ -1,6 +1,8 @@
-//! Optional features of targets.
+//! Optional features of devices.
 
-/// The optional features of OpenCL in which targets differ.
+use gencl_device_info::{AddressModel, AddressSpaceKind, Family};
+
+/// The optional features of OpenCL in which devices differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Profile {
     /// Bits of a pointer: `CL_DEVICE_ADDRESS_BITS`.
@@ -22,48 +24,20 @@ pub struct Profile {
 /// The name of a feature, and whether a profile has it.
 pub type Optional = (&'static str, fn(&Profile) -> bool);
 
-/// Devices with A64 messages and 48-bit address spaces.
-const WIDE: Profile = Profile {
-    address_bits: 64,
-    widths: &[8, 16, 32],
-    half: true,
-    double: true,
-    long_atomics: true,
-    generic_pointers: true,
-    shared_memory: true,
-};
-
-/// Devices that access memory through surfaces and have no 64-bit integers. There is no SIMD32, as the
-/// execution mask of the lower 16 lanes would enable the upper ones (Ivy Bridge manual, Volume 4 Part 3,
-/// "Execution Masking").
-const NARROW: Profile = Profile {
-    address_bits: 32,
-    widths: &[8, 16],
-    half: false,
-    double: true,
-    long_atomics: false,
-    generic_pointers: false,
-    shared_memory: false,
-};
-
-/// Devices with A64 messages and 32-bit address spaces, which exclude the host's addresses.
-const NEAR: Profile = Profile { shared_memory: false, ..WIDE };
-
-/// Targets whose address spaces have 32 bits (i915's `i915_pci.c`: `ppgtt_size`).
-const NEAR_TARGETS: &[&str] = &["chv"];
-
-/// Targets without 64-bit addresses (Gen7 and Gen7.5: their data ports have no A64 messages, Volume 4 Part 1
-/// of the Ivy Bridge manual, Volume 7 of Haswell's).
-const NARROW_TARGETS: &[&str] = &["ivb", "byt", "hsw"];
-
 impl Profile {
-    /// The profile of a target, by the name that `genclc --target` takes.
+    /// The profile of a family.
     #[must_use]
-    pub fn of(target: &str) -> &'static Profile {
-        match target {
-            _ if NARROW_TARGETS.contains(&target) => &NARROW,
-            _ if NEAR_TARGETS.contains(&target) => &NEAR,
-            _ => &WIDE,
+    pub fn of(family: Family) -> Profile {
+        let info = family.info();
+        Profile {
+            address_bits: info.pointer_bits(),
+            widths: info.execution.simd_widths,
+            half: info.execution.half,
+            double: info.execution.float64,
+            long_atomics: info.messages.int64_atomics,
+            // Stateless messages reach all memory but local memory, whose addresses are windows in 64 bits.
+            generic_pointers: info.messages.global == AddressModel::A64,
+            shared_memory: info.address_space == AddressSpaceKind::Own48,
         }
     }
 }
@@ -74,7 +48,13 @@ mod tests {
 
     #[test]
     fn haswell_has_narrow_pointers_and_broadwell_wide_ones() {
-        assert_eq!(Profile::of("hsw").address_bits, 32);
-        assert_eq!(Profile::of("bdw").address_bits, 64);
+        assert_eq!(Profile::of(Family::Hsw).address_bits, 32);
+        assert_eq!(Profile::of(Family::Bdw).address_bits, 64);
+    }
+
+    #[test]
+    fn cherryview_lacks_shared_memory_only() {
+        let [chv, bdw] = [Family::Chv, Family::Bdw].map(Profile::of);
+        assert_eq!(chv, Profile { shared_memory: false, ..bdw });
     }
 }

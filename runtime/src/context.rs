@@ -39,7 +39,7 @@ impl DeviceContext {
         Self {
             device: device.clone(),
             index,
-            space: Arc::new((device.hardware().model.family.addresses)(device.node().clone())),
+            space: Arc::new(AddressSpace::new(device.node().clone(), device.info().address_space)),
             slots: SlotPool::default(),
             printf: PrintfPool::default(),
             shares_addresses: device.facts().profile().shared_memory,

@@ -27,7 +27,7 @@ pub fn diagnosis() -> Diagnosis {
 }
 
 fn device_state(facts: &crate::DeviceFacts) -> DeviceState {
-    DeviceState { name: facts.name.clone(), target: facts.target.to_owned(), simulated: facts.simulated }
+    DeviceState { name: facts.name.clone(), target: facts.family.to_string(), simulated: facts.simulated }
 }
 
 /// Devices that are refused, and render nodes that `GENCL_DEVICE` does not name.

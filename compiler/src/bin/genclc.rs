@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use clap::FromArgMatches;
 use gencl_commands::genclc::{self, Arguments};
-use gencl_compiler::codegen::Target;
 use gencl_compiler::driver::{Build, Driver, Listener, Outcome};
 use gencl_compiler::server::{self, Service};
 use gencl_compiler::{clang, statistics, supervisor, translation};
+use gencl_device_info::Family;
 use gencl_program::debug::{self, Debug};
 use gencl_program::protocol::Status;
 use gencl_program::{elf, environment};
@@ -230,19 +230,19 @@ fn build(arguments: &Arguments, options: &str, source: &Source) -> Result<bool, 
 fn check(options: &str, source: &Source) -> bool {
     let mut logs: Vec<(String, Vec<&str>)> = Vec::new();
     let (mut good, mut bad) = (Vec::new(), Vec::new());
-    for target in Target::all() {
-        let outcome = source.compile(&Debug::default(), options, target.name);
+    for target in Family::ALL {
+        let outcome = source.compile(&Debug::default(), options, target.name());
         let list = if outcome.status == Status::Success { &mut good } else { &mut bad };
-        list.push(target.name);
+        list.push(target.name());
         match logs.iter_mut().find(|(log, _)| *log == outcome.log) {
-            Some((_, targets)) => targets.push(target.name),
+            Some((_, targets)) => targets.push(target.name()),
             None if outcome.log.is_empty() => {}
-            None => logs.push((outcome.log, vec![target.name])),
+            None => logs.push((outcome.log, vec![target.name()])),
         }
     }
     for (log, targets) in logs {
         let which =
-            if targets.len() == Target::all().len() { "all targets".into() } else { targets.join(", ") };
+            if targets.len() == Family::ALL.len() { "all targets".into() } else { targets.join(", ") };
         print(&format!("{}: on {which}:\n{log}", source.name));
     }
     for (verdict, targets) in [("compiles for", &good), ("fails for", &bad)] {

@@ -5,8 +5,8 @@
 
 use super::lir::{Block, BranchTarget, GRF, Inst, Lengths, Program, VRef, Vreg};
 use super::operand::{Dest, LaneRegion, Operation, Val, ValueLocation, is_wide};
-use super::target::Limits;
 use crate::ir::Location;
+use gencl_device_info::Execution;
 use gencl_isa::{
     AccessMode, Arf, Destination, Extra, Flag, Instruction, Opcode, Operand, Predicate, PredicateControl,
     Region, Register, Send, Source, ThreadControl, Type,
@@ -26,19 +26,19 @@ pub struct Builder {
     /// The location of the following instructions.
     pub location: Location,
     /// Limits of one instruction.
-    pub(super) limits: Limits,
+    pub(super) execution: Execution,
 }
 
 impl Builder {
     /// A builder without blocks.
-    pub fn new(simd: u32, limits: Limits) -> Builder {
+    pub fn new(simd: u32, execution: Execution) -> Builder {
         Builder {
             program: Program::default(),
             simd,
             predicate: None,
             all_lanes: false,
             location: Location::NONE,
-            limits,
+            execution,
         }
     }
 
@@ -121,7 +121,7 @@ impl Builder {
     fn wide_constant(&self, operation: Operation, srcs: &[Val]) -> Option<u64> {
         let [Val { location: ValueLocation::Immediate(bits), ty, .. }] = srcs else { return None };
         let copies = operation.opcode == Opcode::Mov && ty.size() == 8;
-        (copies && !self.limits.quadwords).then_some(*bits)
+        (copies && !self.execution.int64).then_some(*bits)
     }
 
     /// A copy for `lanes` lanes from `first` on: `dst` is the destination of the first of them.
@@ -144,7 +144,7 @@ impl Builder {
 
     /// Emits an operation for the first `lanes` lanes, enabled or not.
     pub fn op_on_first_lanes(&mut self, operation: Operation, dst: Dest, srcs: &[Val], lanes: u32) {
-        let cares = !self.limits.free_wide_regions && operation.opcode != Opcode::Mad;
+        let cares = !self.execution.free_wide_regions && operation.opcode != Opcode::Mad;
         if cares && is_wide(operation.opcode, dst.ty, srcs) {
             return self.lane_by_lane(operation, dst, srcs, lanes);
         }
@@ -178,11 +178,11 @@ impl Builder {
         if dst.is_some_and(|d| d.scalar()) {
             return self.emit_lanes(operation, dst, ty, srcs, 0, 1);
         }
-        if let Some(d) = dst.filter(|d| self.limits.double_pairs && ty.size() == 8 && d.stride != 8) {
+        if let Some(d) = dst.filter(|d| self.execution.double_pairs && ty.size() == 8 && d.stride != 8) {
             // The two halves of a double must be adjacent, and the doubles too.
             return self.lane_by_lane(operation, d, srcs, self.simd);
         }
-        if !self.limits.free_wide_regions && self.emit_aligned(operation, dst, ty, srcs) {
+        if !self.execution.free_wide_regions && self.emit_aligned(operation, dst, ty, srcs) {
             return;
         }
         self.split_lanes(operation, dst, ty, srcs);
@@ -191,8 +191,8 @@ impl Builder {
     /// Splits an operation on all lanes into instructions.
     pub(super) fn split_lanes(&mut self, operation: Operation, dst: Option<Dest>, ty: Type, srcs: &[Val]) {
         let most = match operation.opcode {
-            Opcode::Mad if ty.size() == 8 => self.limits.ternary_lanes / 2,
-            Opcode::Mad => self.limits.ternary_lanes,
+            Opcode::Mad if ty.size() == 8 => self.execution.ternary_lanes / 2,
+            Opcode::Mad => self.execution.ternary_lanes,
             _ => operation.lanes,
         };
         let lanes = self.max_lanes(self.simd.min(operation.lanes).min(most), dst, ty, srcs);
@@ -213,7 +213,7 @@ impl Builder {
         lanes: u32,
     ) {
         let (mut dst, mut ty, mut srcs) = (dst, ty, SmallVec::<[Val; 3]>::from_slice(srcs));
-        if !self.limits.quadwords {
+        if !self.execution.int64 {
             // The only remaining operations on quadwords are copies, which are the same for doubles.
             let types = dst.iter_mut().map(|d| &mut d.ty).chain(srcs.iter_mut().map(|s| &mut s.ty));
             for ty in types.chain([&mut ty]).filter(|ty| ty.size() == 8) {
@@ -233,7 +233,7 @@ impl Builder {
         if let Some(function) = operation.math {
             isa.extra = Extra::Math(function);
         }
-        let null = dst.is_none() && self.limits.compare_switches;
+        let null = dst.is_none() && self.execution.compare_switches;
         if operation.thread_switch || null {
             isa.thread_control = ThreadControl::Switch;
         }
@@ -273,7 +273,7 @@ impl Builder {
             inst.dst = Some(d.at.plus(first * d.stride));
             inst.kills = d.kills;
         }
-        let in_rows = !self.limits.free_wide_regions && is_wide(operation.opcode, ty, srcs);
+        let in_rows = !self.execution.free_wide_regions && is_wide(operation.opcode, ty, srcs);
         for (index, s) in srcs.iter().enumerate() {
             let (mut operand, vref) = operand(s, first, lanes, three);
             if let (true, false, Operand::Register(source)) = (in_rows, three, &mut operand) {
@@ -304,7 +304,7 @@ impl Builder {
         dst: Option<VRef>,
     ) {
         let (send, payload) = match payload {
-            [Some(one), Some(two)] if !self.limits.split_sends => {
+            [Some(one), Some(two)] if !self.execution.split_sends => {
                 (send.joined(), [Some(self.join(&send, one, two)), None])
             }
             _ => (send, payload),
@@ -463,13 +463,13 @@ impl Builder {
                     let read = end(at.offset, stride, s.ty.size());
                     let words = stride == 2 && s.ty.size() == 2 && packed && ty.size() == 4;
                     let in_halves =
-                        !self.limits.halves || written <= GRF || read > GRF || stride == 0 || words;
+                        !self.execution.halves || written <= GRF || read > GRF || stride == 0 || words;
                     read <= 2 * GRF && in_halves && split.is_none_or(|(lanes, _)| n <= lanes)
                 }
                 _ => true,
             };
-            let two = n == 2 * in_half && !(self.limits.double_pairs && is_double);
-            let channels = !self.limits.halves || written <= GRF || two;
+            let two = n == 2 * in_half && !(self.execution.double_pairs && is_double);
+            let channels = !self.execution.halves || written <= GRF || two;
             written <= 2 * GRF && channels && srcs.iter().all(source_fits)
         };
         while lanes > 1 && !fits(lanes) {

@@ -18,15 +18,13 @@ mod pairs;
 mod schedule;
 mod select;
 mod spill;
-mod target;
 mod width;
 
 #[cfg(test)]
 mod tests;
 
-pub use target::Target;
-
 use crate::ir::{Form, Function, Location};
+use gencl_device_info::DeviceInfo;
 use gencl_program::{Kernel, Statistics};
 use lir::{InstKind, Program};
 use select::{FailureKind, PrivateLocation};
@@ -100,7 +98,7 @@ const SCRATCH_MIN: u32 = 1024;
 ///
 /// # Errors
 /// An operation that the target does not support, or a resource (registers, scratch) that does not suffice.
-pub fn compile(function: &Function, target: &Target, options: &Options) -> Result<Compiled, Error> {
+pub fn compile(function: &Function, target: &DeviceInfo, options: &Options) -> Result<Compiled, Error> {
     let error = |failure: select::Failure, place: &str| Error {
         kernel: function.name.clone(),
         what: failure.what,
@@ -111,7 +109,7 @@ pub fn compile(function: &Function, target: &Target, options: &Options) -> Resul
     if function.form == Form::PerLane {
         return internal("control flow has not been lowered", "input");
     }
-    let possible = target.profile().widths;
+    let possible = target.execution.simd_widths;
     let widths: Vec<u32> = match function.kernel.required_sub_group_size.or(options.simd) {
         Some(wanted) if possible.contains(&wanted) => vec![wanted],
         Some(other) => {
@@ -125,7 +123,7 @@ pub fn compile(function: &Function, target: &Target, options: &Options) -> Resul
         return internal("the target has no width", "options");
     };
     let in_scratch = widths.iter().map(|simd| (*simd, PrivateLocation::Scratch));
-    let stack = function.private_size > 0 && target.thread_number.is_some();
+    let stack = function.private_size > 0 && target.payload.thread_number.is_some();
     let attempts: Vec<_> = in_scratch.chain(stack.then_some((narrowest, PrivateLocation::Stack))).collect();
     for (index, (simd, place)) in attempts.iter().enumerate() {
         let attempt = Attempt { narrowest: *simd == narrowest, last: index + 1 == attempts.len() };
@@ -168,14 +166,14 @@ struct Attempt {
 /// attempt.
 fn finish(
     function: &Function,
-    target: &Target,
+    target: &DeviceInfo,
     options: &Options,
     mut selected: select::Selected,
     simd: u32,
     attempt: Attempt,
 ) -> Result<Option<Compiled>, (select::Failure, &'static str)> {
     let internal = |stage| move |what: String| (select::Failure::internal(what), stage);
-    let registers = options.registers.unwrap_or(target.registers).min(target.registers);
+    let registers = options.registers.unwrap_or(target.execution.registers).min(target.execution.registers);
     coalesce::coalesce(&mut selected.program);
     let exceeds = liveness::peak(&selected.program) > registers * lir::GRF * MAX_PRESSURE / 100;
     let budgets = if exceeds { &[] } else { PRESSURE_LIMITS };
@@ -222,7 +220,7 @@ fn finish(
         PrivateLocation::Stack => (0, private),
     };
     kernel.stack_size = stack;
-    let limit = target.scratch;
+    let limit = target.payload.scratch;
     kernel.scratch_size = match scratch_size(selected.program.spill_size, in_scratch, limit) {
         Some(size) => size,
         None if !attempt.last => return Ok(None),
@@ -243,7 +241,7 @@ fn finish(
 /// necessary and `may_spill` is false.
 fn with_spills(
     program: &mut Program,
-    target: &Target,
+    target: &DeviceInfo,
     registers: u32,
     may_spill: bool,
 ) -> Result<Option<allocate::Locations>, String> {

@@ -51,11 +51,11 @@ pub fn pair_channels(i: &mut Instruction) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codegen::target::Target;
+    use gencl_device_info::Family;
 
     #[test]
     fn channels_of_doubles_count_twice() {
-        let generation = Target::by_name("ivb").expect("it is there").generation;
+        let generation = Family::Ivb.info().generation;
         let lines = [
             (
                 "add(4) g3<1>DF g5<4,4,1>DF g7<0,1,0>DF { align1 1N };",

@@ -9,7 +9,7 @@
 //! bytes needs a fill before it.
 
 use super::lir::{GRF, Inst, InstKind, Program, VRef, Vreg, VregInfo};
-use super::target::Target;
+use gencl_device_info::DeviceInfo;
 use gencl_isa::message::{Message, Operation as Access};
 use gencl_isa::{
     Destination, Extra, Generation, Instruction, Opcode, Operand, Region, Register, Source, Type,
@@ -80,7 +80,7 @@ const MAX_SCALAR_BYTES: u32 = 8;
 ///
 /// # Errors
 /// More scratch memory than messages can address.
-pub fn spill(program: &mut Program, vregs: &[Vreg], target: &Target) -> Result<(), String> {
+pub fn spill(program: &mut Program, vregs: &[Vreg], target: &DeviceInfo) -> Result<(), String> {
     let mut rematerialised = rematerialisable(program);
     rematerialised.retain(|v, _| vregs.contains(v));
     // The sources of a rematerialised register are not themselves spilled in the same pass.
@@ -154,7 +154,7 @@ fn rewrite(
     program: &mut Program,
     mut inst: Inst,
     masked: bool,
-    target: &Target,
+    target: &DeviceInfo,
     out: &mut Vec<Inst>,
 ) -> Result<(), String> {
     let slot = |program: &Program, v: Option<VRef>| v.and_then(|v| program.info(v.vreg).spilled);
@@ -266,14 +266,14 @@ fn store(
     piece: Vreg,
     slot: u32,
     bytes: u32,
-    target: &Target,
+    target: &DeviceInfo,
     out: &mut Vec<Inst>,
 ) -> Result<(), String> {
-    let largest = if target.limits.split_sends { MAX_BLOCK } else { MAX_COPIED_BLOCK };
+    let largest = if target.execution.split_sends { MAX_BLOCK } else { MAX_COPIED_BLOCK };
     for (first, size) in blocks(bytes / GRF, largest) {
         let extra = access(true, size, slot / GRF + first, target.generation)?;
         let data = VRef { vreg: piece, offset: first * GRF };
-        let mut inst = if target.limits.split_sends {
+        let mut inst = if target.execution.split_sends {
             let mut inst = Inst::new(message(Opcode::Sends));
             inst.isa.sources[1] = header();
             inst.srcs[1] = Some(data);
@@ -284,7 +284,7 @@ fn store(
             inst
         };
         inst.isa.extra = match extra {
-            Extra::Send(send) if !target.limits.split_sends => Extra::Send(send.joined()),
+            Extra::Send(send) if !target.execution.split_sends => Extra::Send(send.joined()),
             extra => extra,
         };
         inst.kind = InstKind::Spill(slot + first * GRF);

@@ -119,7 +119,7 @@ fn get_device_info(
         CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => info.value(versions::make_version(1, 2, 0)),
         CL_DEVICE_OPENCL_C_ALL_VERSIONS => info.values(&versions::with_versions(versions::OPENCL_C_VERSIONS)),
         CL_DEVICE_OPENCL_C_FEATURES => {
-            info.values(&versions::with_versions(&versions::opencl_c_features(profile)))
+            info.values(&versions::with_versions(&versions::opencl_c_features(&profile)))
         }
         // No version of the conformance tests was passed.
         // The value that drivers which are not conformant report; the format is required.

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use gencl_device_info::{Family, by_pci_id};
 use gencl_i915::RenderNode;
 use gencl_i915::facts::NodeFacts;
 use gencl_i915::kernel::{self, KernelNode};
@@ -14,7 +15,6 @@ use gencl_simulator::{OnStall, Settings, Simulator, statistics};
 use super::Device;
 use super::kernel_names::KernelNames;
 use super::needs;
-use super::pci_ids;
 use super::table::{DeviceKind, GpuConfig};
 use super::units::Units;
 use crate::profile;
@@ -121,8 +121,7 @@ fn named(name: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
     if name.starts_with('/') {
         return real(KernelNode::open(name.as_ref())?, kind);
     }
-    let simulated =
-        gencl_eu::device::Device::all().iter().map(|device| format!("{SIMULATED}{}", device.name));
+    let simulated = Family::ALL.iter().map(|family| format!("{SIMULATED}{family}"));
     let nodes = kernel::find().into_iter().map(|node| node.path.display().to_string());
     let known: Vec<_> = simulated.chain(nodes).collect();
     // The name alone, without what goes before it.
@@ -147,9 +146,8 @@ fn real(node: KernelNode, kind: Option<DeviceKind>) -> Result<Device, String> {
 /// The GPU behind a render node; an error if it or the kernel driver is not supported.
 fn hardware(node: &dyn RenderNode) -> Result<GpuConfig, String> {
     let pci_id = node.get_param(param::CHIPSET_ID).map_err(|errno| errno.to_string())? as u16;
-    let (name, model) =
-        pci_ids::by_pci_id(pci_id).ok_or_else(|| format!("GPU 8086:{pci_id:04x} is not supported"))?;
-    if let Some(reason) = needs::missing(node, model.family.needs) {
+    let (name, model) = by_pci_id(pci_id).ok_or_else(|| format!("GPU 8086:{pci_id:04x} is not supported"))?;
+    if let Some(reason) = needs::missing(node, needs::of(model.info().address_space)) {
         return Err(reason);
     }
     Ok(GpuConfig { model, pci_id, name, units: Units::of_device(node, model) })
@@ -247,11 +245,8 @@ mod tests {
     #[test]
     fn simulated_devices_match_their_target() {
         for simulated in gencl_eu::device::Device::all() {
-            if pci_ids::by_pci_id(simulated.pci_id).is_none() {
-                continue;
-            }
-            let device = simulate(simulated.name, DeviceKind::Cpu, Settings::default()).unwrap();
-            assert_eq!(device.facts().target, simulated.name);
+            let device = simulate(simulated.name(), DeviceKind::Cpu, Settings::default()).unwrap();
+            assert_eq!(device.facts().family, simulated.family);
             assert_eq!(device.facts().compute_units, simulated.total_eus());
         }
     }

@@ -2,15 +2,14 @@
 
 mod discover;
 mod kernel_names;
-mod models;
 mod needs;
-mod pci_ids;
 mod table;
 mod units;
 
 use std::sync::{Arc, LazyLock};
 use std::time::{Instant, SystemTime};
 
+use gencl_device_info::DeviceInfo;
 use gencl_i915::RenderNode;
 
 use crate::launch::CommandSet;
@@ -56,9 +55,14 @@ impl Device {
         &self.hardware
     }
 
+    /// The description of its family.
+    pub(crate) fn info(&self) -> &'static DeviceInfo {
+        self.hardware.model.info()
+    }
+
     /// The tables of commands for its generation.
     pub(crate) fn commands(&self) -> &'static CommandSet {
-        self.hardware.model.family.commands
+        self.hardware.commands()
     }
 
     /// Properties, in the units of `clGetDeviceInfo`.

@@ -1,5 +1,6 @@
 //! Features of the kernel driver that launches need. An older one is refused, with the reason.
 
+use gencl_device_info::AddressSpaceKind;
 use gencl_i915::RenderNode;
 use gencl_i915::uapi::param;
 
@@ -26,7 +27,7 @@ const MAP: DriverFeature =
     need(param::MMAP_GTT_VERSION, 4, "cached mappings by offset (I915_PARAM_MMAP_GTT_VERSION 4, Linux 5.7)");
 
 /// For devices with an address space per context.
-pub(crate) const OWN_ADDRESSES: &[DriverFeature] = &[
+const OWN_ADDRESSES: &[DriverFeature] = &[
     EXEC,
     WAIT,
     MAP,
@@ -41,7 +42,7 @@ pub(crate) const OWN_ADDRESSES: &[DriverFeature] = &[
 /// For devices with one address space. The first versions of the command parser allow partitioning the L3
 /// cache; atomic operations in it are allowed from the fourth on (`i915_cmd_parser.c`,
 /// `i915_cmd_parser_get_version`).
-pub(crate) const SHARED_ADDRESSES: &[DriverFeature] = &[
+const SHARED_ADDRESSES: &[DriverFeature] = &[
     EXEC,
     WAIT,
     MAP,
@@ -52,6 +53,14 @@ pub(crate) const SHARED_ADDRESSES: &[DriverFeature] = &[
         "registers of the L3 cache in batches (I915_PARAM_CMD_PARSER_VERSION 4, Linux 4.3)",
     ),
 ];
+
+/// What devices with such address spaces need.
+pub(crate) fn of(space: AddressSpaceKind) -> &'static [DriverFeature] {
+    match space {
+        AddressSpaceKind::Shared31 => SHARED_ADDRESSES,
+        AddressSpaceKind::Own32 | AddressSpaceKind::Own48 => OWN_ADDRESSES,
+    }
+}
 
 /// A message about the first feature that `node` lacks, if it lacks one.
 pub(crate) fn missing(node: &dyn RenderNode, needs: &[DriverFeature]) -> Option<String> {

@@ -1,11 +1,12 @@
 //! Properties of devices, which follow from their model and units.
 
+use gencl_device_info::{AddressSpaceKind, Family, Model, Threads};
 use gencl_i915::kernel::PciAddress;
 use gencl_program::Profile;
 
-use super::models::{Family, Model};
 use super::units::Units;
 use crate::ImageLimits;
+use crate::launch::{CommandSet, command_set};
 
 /// `CL_DEVICE_TYPE`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +22,8 @@ pub enum DeviceKind {
 pub struct DeviceFacts {
     /// `CL_DEVICE_NAME`
     pub name: String,
-    /// Name of the target, as `genclc --target` takes it: `skl`.
-    pub target: &'static str,
+    /// The family.
+    pub family: Family,
     /// `CL_DEVICE_TYPE`
     pub kind: DeviceKind,
     /// Whether it is the simulator.
@@ -83,8 +84,8 @@ pub struct DeviceFacts {
 
 impl DeviceFacts {
     /// What programs may use on the device.
-    pub fn profile(&self) -> &'static Profile {
-        Profile::of(self.target)
+    pub fn profile(&self) -> Profile {
+        Profile::of(self.family)
     }
 }
 
@@ -109,6 +110,16 @@ const IMAGES: ImageLimits = ImageLimits {
     channel_selects: false,
 };
 
+/// Limit of memory for buffers. An address space of 32 bits has to keep room for other allocations, one that all
+/// processes share half.
+fn most_memory(space: AddressSpaceKind) -> u64 {
+    match space {
+        AddressSpaceKind::Shared31 => 1 << 30,
+        AddressSpaceKind::Own32 => 3 << 30,
+        AddressSpaceKind::Own48 => u64::MAX,
+    }
+}
+
 /// A device's model with its enabled units: many products have some fused off.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GpuConfig {
@@ -124,47 +135,51 @@ pub(crate) struct GpuConfig {
 const GROUP_THREADS: u32 = 64;
 
 impl GpuConfig {
+    /// Commands and state structures.
+    pub(crate) fn commands(&self) -> &'static CommandSet {
+        command_set(self.model.family)
+    }
+
     /// Hardware threads of the whole device.
     pub(crate) fn threads(&self) -> u32 {
-        self.units.eus * self.model.family.threads_per_eu
+        self.units.eus * self.model.threads.per_eu
     }
 
     /// Hardware threads that a work-group may have: it runs within one subslice, where its local memory and
     /// barrier are.
     fn threads_per_group(&self) -> u32 {
-        (self.units.eus_of_smallest * self.model.family.threads_per_eu).min(GROUP_THREADS)
+        (self.units.eus_of_smallest * self.model.threads.per_eu).min(GROUP_THREADS)
     }
 
     /// Largest work-group in work-items: a power of two, as programs expect, at the largest SIMD width, which
     /// every kernel can be compiled for.
     fn max_work_group_size(&self) -> u32 {
-        let widest = Profile::of(self.model.family.target).widths.iter().max().expect("there are widths");
+        let widest = self.model.info().execution.simd_widths.iter().max().expect("there are widths");
         1 << (self.threads_per_group() * widest).ilog2()
     }
 
     /// Number of threads that scratch memory is allocated for.
     pub(crate) fn scratch_threads(&self) -> u32 {
-        let Family { scratch_subslices, scratch_threads, .. } = *self.model.family;
-        self.units.slices * scratch_subslices * scratch_threads
+        let Threads { scratch_subslices, scratch_per_subslice, .. } = self.model.threads;
+        self.units.slices * scratch_subslices * scratch_per_subslice
     }
 
     /// The images of the device.
     fn images(&self) -> ImageLimits {
-        let channel_selects = self.model.family.commands.surface_state.red.is_there();
+        let channel_selects = self.commands().surface_state.red.is_there();
         ImageLimits { channel_selects, ..IMAGES }
     }
 
     /// The properties of the device, with `memory` bytes for buffers.
     pub(crate) fn facts(&self, kind: DeviceKind, simulated: bool, memory: u64) -> DeviceFacts {
         let GpuConfig { model, units, .. } = *self;
-        let family = model.family;
-        let place = [family.name, model.name].join(" ");
-        let address_bits = Profile::of(family.target).address_bits;
-        let memory = memory.min(family.max_memory);
+        let (family, info) = (model.family, model.info());
+        let place = [family.codename(), model.name].join(" ");
+        let memory = memory.min(most_memory(info.address_space));
         let simulation = if simulated { ", simulated" } else { "" };
         DeviceFacts {
             name: format!("{} ({}){simulation}", self.name, place.trim_end()),
-            target: family.target,
+            family,
             kind,
             simulated,
             vendor_id: 0x8086,
@@ -174,7 +189,7 @@ impl GpuConfig {
             slices: units.slices,
             subslices: units.subslices,
             compute_units: units.eus,
-            threads_per_eu: family.threads_per_eu,
+            threads_per_eu: model.threads.per_eu,
             clock_mhz: model.clock_mhz,
             threads_per_group: self.threads_per_group(),
             max_work_group_size: self.max_work_group_size(),
@@ -183,14 +198,14 @@ impl GpuConfig {
             max_allocation: (memory / 2).min(gencl_program::LARGEST_OBJECT),
             max_constant_buffer: (memory / 2).min(MAX_CONSTANT_BUFFER),
             max_constant_args: 8,
-            local_memory: family.local_memory,
-            cache_size: u64::from(model.l3_banks) * family.l3_bank,
+            local_memory: info.local_memory,
+            cache_size: u64::from(model.l3_banks) * info.l3_bank,
             cache_line: 64,
             base_address_alignment: 128,
             max_parameter_size: 1024,
-            address_bits,
-            timestamp_hz: family.timestamp_hz,
-            timer_resolution_ns: 1_000_000_000u64.div_ceil(family.timestamp_hz),
+            address_bits: info.pointer_bits(),
+            timestamp_hz: info.timestamp_hz,
+            timer_resolution_ns: 1_000_000_000u64.div_ceil(info.timestamp_hz),
             images: self.images(),
             driver_version: env!("CARGO_PKG_VERSION"),
         }
@@ -199,7 +214,8 @@ impl GpuConfig {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pci_ids::by_pci_id;
+    use gencl_device_info::by_pci_id;
+
     use super::*;
 
     fn facts(pci_id: u16) -> DeviceFacts {
@@ -226,17 +242,5 @@ mod tests {
         // 32 threads of 16 lanes.
         let bay_trail = facts(0x0f31);
         assert_eq!((bay_trail.compute_units, bay_trail.max_work_group_size), (4, 512));
-    }
-
-    #[test]
-    fn simulated_devices_are_in_the_table() {
-        for simulated in gencl_eu::device::Device::all() {
-            let Some((_, model)) = by_pci_id(simulated.pci_id) else { continue };
-            assert_eq!(model.family.target, simulated.name);
-            assert_eq!(model.family.timestamp_hz, simulated.timestamp_frequency);
-            let units = (model.slices, model.subslices, model.eus_per_subslice);
-            assert_eq!(units, (simulated.slices, simulated.subslices, simulated.eus), "{}", simulated.name);
-            assert_eq!(model.family.threads_per_eu, simulated.threads);
-        }
     }
 }

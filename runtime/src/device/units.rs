@@ -1,9 +1,8 @@
 //! Enabled slices, subslices and EUs of a device.
 
+use gencl_device_info::Model;
 use gencl_i915::RenderNode;
 use gencl_i915::uapi::{QueryTopologyInfo, query};
-
-use super::models::Model;
 
 /// Numbers of enabled units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -146,7 +146,7 @@ impl BuiltKernel {
 /// Largest work-group in work-items that a subslice and its CURBE have room for with threads of `width`
 /// lanes.
 fn group_limit(device: &Device, kernel: &gencl_program::Kernel, width: u32) -> u32 {
-    let (facts, most) = (device.facts(), device.hardware().model.family.constant_registers);
+    let (facts, most) = (device.facts(), device.hardware().model.threads.constant_registers);
     let constants = crate::launch::max_threads(kernel, width, device.commands().shares_constants(), most);
     let threads = facts.threads_per_group.min(constants);
     facts.max_work_group_size.min(threads * width)

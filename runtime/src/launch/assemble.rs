@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use gencl_device_info::AddressModel;
 use gencl_i915::{Engine, Errno, ExecBuffer, ExecFlags, ExecObject, ObjectFlags};
 use gencl_program::{DataSection, PushSource};
 
@@ -85,7 +86,7 @@ impl<'a> Batch<'a> {
             last: None,
         };
         let (set, slot, _) = batch.parts();
-        if set.raw_surface {
+        if let AddressModel::Surface(_) = context.device().info().messages.global {
             let layout = &set.surface_state;
             // Interface descriptors without a binding table of their own have this one, at offset 0.
             let at = grow(slot, SURFACES);

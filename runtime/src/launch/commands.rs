@@ -119,8 +119,6 @@ pub(crate) struct CommandSet {
     pub(crate) interface_descriptor: InterfaceDescriptor,
     pub(crate) surface_state: SurfaceState,
     pub(crate) sampler_state: SamplerState,
-    /// Whether kernels access memory through one surface, not with A64 messages. It has binding table index 0.
-    pub(crate) raw_surface: bool,
     /// Whether the layers of one-dimensional arrays are at a distance of QPitch texels, not rows.
     pub(crate) qpitch_in_texels: bool,
     /// Registers that every batch sets: offset, value.

@@ -205,7 +205,6 @@ const TABLES: CommandSet = CommandSet {
         border: address("Border Color Pointer", 69, 95),
         ..gen9::TABLES.sampler_state
     },
-    raw_surface: true,
     qpitch_in_texels: false,
     registers: &[(l3::SQCREG1, l3::CREDITS), (l3::CNTLREG2, l3::WITH_SLM), (l3::CNTLREG3, 0)],
     // MEMORY_OBJECT_CONTROL_STATE: L3 cacheable; whether in LLC, the page table says.

@@ -205,7 +205,6 @@ pub(super) const TABLES: CommandSet = CommandSet {
         round_min_z: flag("R Address Min Filter Rounding Enable", 109),
         round_mag_z: flag("R Address Mag Filter Rounding Enable", 110),
     },
-    raw_surface: false,
     // Mesa's `isl_genX_helpers.h`, `isl_get_qpitch`.
     qpitch_in_texels: true,
     registers: &[(L3CNTLREG, L3_WITH_SLM)],

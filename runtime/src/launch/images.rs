@@ -4,6 +4,7 @@
 //! Sources: Skylake manual, Volume 2d, RENDER_SURFACE_STATE and SAMPLER_STATE; Mesa's `isl_surface_state.c`; of
 //! samplers compute-runtime's `sampler_hw.inl`.
 
+use gencl_device_info::AddressModel;
 use gencl_program::{Kernel, SamplerSource, SurfaceView, report};
 
 use super::commands::CommandSet;
@@ -76,8 +77,8 @@ pub(crate) fn write(
     let mut bind = |index: usize, state: usize| {
         put_dwords(&mut bytes[index * ENTRY..][..ENTRY], &[state as u32]);
     };
-    if set.raw_surface {
-        bind(0, surfaces::STATE);
+    if let AddressModel::Surface(index) = device.device().info().messages.global {
+        bind(index.into(), surfaces::STATE);
     }
     let states = || (begin + offsets.surfaces..).step_by(ALIGNMENT);
     for (binding, state) in kernel.surfaces.iter().zip(states()) {

@@ -8,6 +8,7 @@ mod argument_text;
 mod assemble;
 mod batch;
 mod clock;
+mod command_sets;
 mod commands;
 mod constants;
 #[cfg(test)]
@@ -16,9 +17,9 @@ mod dump;
 mod expected;
 mod failure;
 mod field;
-pub(crate) mod gen7;
-pub(crate) mod gen8;
-pub(crate) mod gen9;
+mod gen7;
+mod gen8;
+mod gen9;
 mod hardware;
 mod images;
 mod local_size;
@@ -33,6 +34,7 @@ mod walk;
 use std::sync::Arc;
 
 pub(crate) use assemble::{Batch, InFlight, MAX_LAUNCHES, Progress, Submitted};
+pub(crate) use command_sets::command_set;
 pub(crate) use commands::CommandSet;
 pub(crate) use constants::{check, max_threads};
 pub(crate) use expected::expect;

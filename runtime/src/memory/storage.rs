@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use gencl_device_info::AddressSpaceKind;
 use gencl_i915::{ExecObject, GemBuffer, GemHandle, HostMemory, ObjectFlags, RenderNode};
 use parking_lot::{Mutex, MutexGuard};
 
@@ -65,33 +66,16 @@ pub(crate) struct AddressSpace {
 }
 
 impl AddressSpace {
-    /// An address space of 48 bits with softpin.
-    pub(crate) fn wide(node: Arc<dyn RenderNode>) -> Self {
-        let zone = |zone: Zone| Mutex::new(RangeAllocator::new(zone.base(), zone.end()));
-        Self { node, zones: Zone::ALL.map(zone).into(), relocates: false, placing: Mutex::new(()) }
-    }
-
-    /// An address space of 32 bits with softpin (Cherryview).
-    pub(crate) fn near(node: Arc<dyn RenderNode>) -> Self {
-        let (begin, end) = Zone::NEAR;
-        Self {
-            node,
-            zones: vec![Mutex::new(RangeAllocator::new(begin, end))],
-            relocates: false,
-            placing: Mutex::new(()),
-        }
-    }
-
-    /// An address space of 31 bits that all processes share (i915's "aliasing PPGTT"). Addresses chosen here
-    /// are hints for the kernel driver.
-    pub(crate) fn narrow(node: Arc<dyn RenderNode>) -> Self {
-        let (begin, end) = Zone::NARROW;
-        Self {
-            node,
-            zones: vec![Mutex::new(RangeAllocator::new(begin, end))],
-            relocates: true,
-            placing: Mutex::new(()),
-        }
+    /// An address space without allocations.
+    pub(crate) fn new(node: Arc<dyn RenderNode>, kind: AddressSpaceKind) -> Self {
+        let zone = |(begin, end)| Mutex::new(RangeAllocator::new(begin, end));
+        let zones = match kind {
+            // Addresses chosen here are hints for the kernel driver.
+            AddressSpaceKind::Shared31 => vec![zone(Zone::NARROW)],
+            AddressSpaceKind::Own32 => vec![zone(Zone::NEAR)],
+            AddressSpaceKind::Own48 => Zone::ALL.map(|own| zone((own.base(), own.end()))).into(),
+        };
+        Self { node, zones, relocates: kind == AddressSpaceKind::Shared31, placing: Mutex::new(()) }
     }
 
     /// Locks [`Storage::placed`] of all buffers. Batches with relocations in other buffers than their own are

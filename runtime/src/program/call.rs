@@ -52,7 +52,7 @@ impl Call {
     /// Checks the options for a device; the code of the error is [`Call::invalid_options`].
     pub(super) fn check_options(self, options: &str, device: &Device) -> Result<()> {
         let read = match self {
-            Self::Build | Self::Compile => BuildOptions::parse(options, device.facts().profile()).map(drop),
+            Self::Build | Self::Compile => BuildOptions::parse(options, &device.facts().profile()).map(drop),
             Self::Link => LinkOptions::parse(options).map(drop),
         };
         read.map_err(|error| Error::new(self.invalid_options(), error.to_string()))

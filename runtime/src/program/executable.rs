@@ -67,7 +67,7 @@ impl Executable {
         program: gencl_program::Program,
         variables: Option<&Arc<Storage>>,
     ) -> Result<Self> {
-        let target = context.device().facts().target;
+        let target = context.device().facts().family.name();
         if program.target != target {
             let reason = format!("the binary is for {}, the device is {target}", program.target);
             return Err(Error::new(Code::InvalidBinary, reason));

@@ -361,7 +361,7 @@ fn compilation(
         source: source.as_bytes().to_vec(),
         options: options.to_owned(),
         headers: headers.to_vec(),
-        target: member.device().facts().target.to_owned(),
+        target: member.device().facts().family.to_string(),
         object: call == Call::Compile,
     })
 }
@@ -369,7 +369,7 @@ fn compilation(
 /// The request to link objects and libraries.
 fn linking(member: &DeviceContext, options: String, inputs: &[Arc<[u8]>]) -> ToServer {
     let inputs = inputs.iter().map(|input| input.to_vec()).collect();
-    ToServer::Link(LinkRequest { inputs, options, target: member.device().facts().target.to_owned() })
+    ToServer::Link(LinkRequest { inputs, options, target: member.device().facts().family.to_string() })
 }
 
 #[cfg(test)]

@@ -198,6 +198,6 @@ impl TranslationPolicy {
 
     /// Requests a tier unless that has been done.
     pub fn request(&self, cached: &CachedKernel, choice: &TranslationChoice, tier: Tier) {
-        choice.request(tier, &*self.source.0, self.device.name, &cached.code);
+        choice.request(tier, &*self.source.0, self.device.name(), &cached.code);
     }
 }

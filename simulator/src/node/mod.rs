@@ -81,7 +81,7 @@ struct Contexts {
 pub struct UnknownDevice(pub String);
 
 fn names() -> String {
-    Device::all().iter().map(|device| device.name).collect::<Vec<_>>().join(", ")
+    Device::all().iter().map(|device| device.name()).collect::<Vec<_>>().join(", ")
 }
 
 impl Simulator {

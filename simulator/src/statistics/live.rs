@@ -30,7 +30,7 @@ impl Head {
         let program = std::env::current_exe().ok();
         let program = program.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
         let eus = u64::from(device.total_eus());
-        Head { device: device.name.to_owned(), program: program.unwrap_or_default(), fast, eus }
+        Head { device: device.name().to_owned(), program: program.unwrap_or_default(), fast, eus }
     }
 
     /// The report of kernels and launches.

@@ -103,7 +103,7 @@ impl Selector<'_> {
             self.b.mov(d.cast(unsigned(to.size())), v.cast(unsigned(to.size())));
             return;
         }
-        if let Some(middle) = intermediate_type(to, from, self.target.half_instructions) {
+        if let Some(middle) = intermediate_type(to, from, !self.target.execution.half) {
             let t = self.b.temporary(d.scalar(), middle);
             let limited = saturate || (to == Type::HF && from.size() == 8);
             self.convert_to(t, v, rounding, limited);
@@ -122,13 +122,13 @@ impl Selector<'_> {
         let mixed = (to == Type::HF) != (from == Type::HF) && to.is_float() && from.is_float();
         let mov = if mixed { Operation { lanes: 8, ..mov } } else { mov };
         // The separate conversion instructions have half floats as words.
-        let (mov, to, v) = match (self.target.half_instructions && mixed, to) {
+        let (mov, to, v) = match (!self.target.execution.half && mixed, to) {
             (true, Type::HF) => (Operation { opcode: Opcode::F32To16, ..mov }, Type::UW, v),
             (true, _) => (Operation { opcode: Opcode::F16To32, ..mov }, to, v.cast(Type::UW)),
             (false, _) => (mov, to, v),
         };
         let d = d.cast(to);
-        let pairs = self.target.limits.double_pairs && from == Type::DF;
+        let pairs = self.target.execution.double_pairs && from == Type::DF;
         if to.size() < from.size() && (pairs || !d.scalar()) {
             let t = if d.scalar() { self.b.scalar(from).cast(to) } else { self.b.strided(to, from.size()) };
             self.b.op(mov, t, &[v]);

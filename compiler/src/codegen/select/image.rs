@@ -12,8 +12,8 @@ use super::{Failure, Selector};
 
 use crate::codegen::lir::{GRF, VRef};
 use crate::codegen::operand::{Dest, LaneRegion, Operation, Val, ValueLocation};
-use crate::codegen::target::AddressModel;
 use crate::ir::{ImageAccess, ImageOp, Instruction};
+use gencl_device_info::AddressModel;
 use gencl_isa::message::{Message, Operation as Access, SlotGroup};
 use gencl_isa::{Opcode, Send, Type};
 use gencl_program::{MAX_SAMPLERS, SamplerSource, SurfaceBinding, SurfaceView};
@@ -79,7 +79,7 @@ impl Selector<'_> {
     /// An access to an image.
     pub fn image(&mut self, access: ImageAccess, i: &Instruction) -> Result<(), Failure> {
         let view = if access.writes() { SurfaceView::Written } else { SurfaceView::Sampled };
-        let first = match self.target.memory {
+        let first = match self.target.messages.global {
             AddressModel::A64 => 0,
             AddressModel::Surface(number) => number + 1,
         };
@@ -87,7 +87,7 @@ impl Selector<'_> {
         match access.op {
             ImageOp::Sample(source) => {
                 let sampler = self.bindings.sampler(source)?;
-                if self.target.sampler_level_zero {
+                if self.target.messages.sampler_level_zero {
                     let coordinates = self.sources(i)?;
                     self.sample(SAMPLE_LZ, surface, sampler, &coordinates, i)
                 } else {
@@ -98,7 +98,7 @@ impl Selector<'_> {
             }
             ImageOp::Load => {
                 let mut parameters = self.sources(i)?;
-                if self.target.sampler_level_zero {
+                if self.target.messages.sampler_level_zero {
                     self.sample(LD_LZ, surface, 0, &parameters, i)
                 } else {
                     parameters.insert(1, Val::imm(0, Type::UD));
@@ -172,7 +172,7 @@ impl Selector<'_> {
     /// Typed writes for all lanes.
     fn typed_write(&mut self, surface: u8, i: &Instruction) -> Result<(), Failure> {
         let sources = self.sources(i)?;
-        let header = u32::from(self.target.typed_header);
+        let header = u32::from(self.target.messages.typed_header);
         let (payload, each) = self.parameters(&sources, TYPED_LANES, header)?;
         for (first, begin) in (0..self.b.simd).step_by(TYPED_LANES as usize).zip((0..).step_by(each as usize))
         {

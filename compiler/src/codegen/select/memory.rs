@@ -17,8 +17,8 @@ use super::{Failure, Selector, interleave, machine_type, unsigned};
 use crate::codegen::build::Builder;
 use crate::codegen::lir::{GRF, VRef};
 use crate::codegen::operand::{Dest, LaneRegion, Operation, Val, ValueLocation};
-use crate::codegen::target::AddressModel;
 use crate::ir::{AtomicOp, Instruction, Reg, Space, Type as IrType};
+use gencl_device_info::AddressModel;
 use gencl_isa::message::{
     AtomicOperation, BlockSize, ElementSize, Message, Operation as Access, SimdMode, surface,
 };
@@ -190,7 +190,7 @@ impl Selector<'_> {
 
     /// Whether messages to a space have 64-bit addresses, and the surface that they name.
     fn surface(&self, space: Space) -> (bool, u8) {
-        match (space, self.target.memory) {
+        match (space, self.target.messages.global) {
             (Space::Local, _) => (false, surface::SLM),
             (_, AddressModel::A64) => (true, surface::STATELESS),
             (_, AddressModel::Surface(number)) => (false, number),
@@ -213,7 +213,7 @@ impl Selector<'_> {
     fn address(&mut self, space: Space, reg: Reg, offset: u32, scalar: bool) -> Result<Address, Failure> {
         let ty = self.address_type(space);
         let lanes = if scalar { 8 } else { self.b.simd };
-        let most = if ty == Type::UQ { self.target.a64_lanes } else { MESSAGE_LANES };
+        let most = if ty == Type::UQ { self.target.messages.a64_lanes } else { MESSAGE_LANES };
         let (width, size) = (lanes.min(most), ty.size());
         let step = Val::imm(u64::from(offset), ty);
         let place = |payload: VRef| Address { payload, lanes, width, size, scalar };
@@ -510,7 +510,8 @@ impl Selector<'_> {
         let operation = if machine.is_signed() { *signed } else { *unsigned_operation };
         let ty = unsigned(size);
         let a = self.address(space, i.address(), 0, false)?;
-        let width = if self.surface(space).0 { a.width.min(self.target.a64_atomic_lanes) } else { a.width };
+        let width =
+            if self.surface(space).0 { a.width.min(self.target.messages.a64_atomic_lanes) } else { a.width };
         let mut operands = Vec::new();
         for reg in i.values() {
             let v = self.val(*reg, ty)?;

@@ -19,11 +19,11 @@ mod truth;
 use super::build::Builder;
 use super::lir::Program;
 use super::operand::{Dest, LaneRegion, Val, ValueLocation};
-use super::target::Target;
 use crate::ir::{
     BinaryOp, BlockId, CrossLane, Family, Function, Instruction, Op, Reg, Type as IrType, UnaryOp,
 };
 use flags::Flags;
+use gencl_device_info::DeviceInfo;
 use gencl_isa::Type;
 use gencl_program::report;
 #[cfg(test)]
@@ -94,7 +94,7 @@ type Materialized = FxHashMap<(u64, u32), Val>;
 /// The state of selection.
 struct Selector<'a> {
     function: &'a Function,
-    target: &'a Target,
+    target: &'a DeviceInfo,
     b: Builder,
     /// The region of each IR register, once it has one.
     regions: Vec<Option<LaneRegion>>,
@@ -127,7 +127,7 @@ struct Selector<'a> {
 /// An operation that the target does not support, or invalid IR, and its block and instruction.
 pub fn select(
     function: &Function,
-    target: &Target,
+    target: &DeviceInfo,
     simd: u32,
     place: PrivateLocation,
 ) -> Result<Selected, (String, Failure)> {
@@ -136,11 +136,12 @@ pub fn select(
         move |f: Failure| (what, f)
     };
     let facts = scalars::analyse(function);
-    let payload = payload::plan(function, simd, place, target.constants).map_err(at("the payload"))?;
+    let payload =
+        payload::plan(function, simd, place, target.payload.constants).map_err(at("the payload"))?;
     let mut s = Selector {
         function,
         target,
-        b: Builder::new(simd, target.limits),
+        b: Builder::new(simd, target.execution),
         regions: vec![None; function.registers.len()],
         constants: facts.constants,
         scalars: facts.scalars,
@@ -359,7 +360,7 @@ impl Selector<'_> {
             }
             _ => false,
         };
-        let allowed = self.target.int64 || double && self.target.profile().double;
+        let allowed = self.target.execution.int64 || double && self.target.execution.float64;
         let is_qword = |reg: &Reg| self.function.register(*reg).family == Family::Qword;
         if !allowed && i.dsts.iter().chain(&i.srcs).any(is_qword) {
             return Err(Failure::unsupported(format!("{:?} without registers of 64 bits", i.op)));

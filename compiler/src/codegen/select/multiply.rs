@@ -23,7 +23,7 @@ impl Selector<'_> {
 
     /// d = a * b, the low dword.
     pub fn multiply(&mut self, d: Dest, a: Val, b: Val) {
-        if self.target.dword_multiply {
+        if self.target.execution.dword_multiply {
             return self.product(d, a, b);
         }
         // A constant must be source 1, and can be a word.
@@ -62,7 +62,7 @@ impl Selector<'_> {
             (_, false) => (Type::UQ, Type::UD),
         };
         let d = self.dest(dst, unsigned(ty.size()))?;
-        if ty.size() == 4 && !(self.target.dword_multiply && self.target.int64) {
+        if ty.size() == 4 && !(self.target.execution.dword_multiply && self.target.execution.int64) {
             self.high_product(d, a, b, ty.is_signed());
             return Ok(());
         }

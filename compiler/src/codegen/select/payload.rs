@@ -3,8 +3,8 @@
 use super::{Failure, Selector, family_size, interleave};
 use crate::codegen::lir::{Fixup, GRF, VRef, VregInfo};
 use crate::codegen::operand::{Dest, Operation, Val, ValueLocation};
-use crate::codegen::target::{AddressModel, SINGLE_DENORMALS};
 use crate::ir::{Family, Form, Function, Input, Op, Reg, Type as IrType, UnaryOp, Vote};
+use gencl_device_info::{AddressModel, SINGLE_DENORMALS};
 use gencl_isa::{Arf, Condition, Flag, Opcode, Type};
 use gencl_program::{Push, PushSource};
 
@@ -22,7 +22,7 @@ pub enum PrivateLocation {
     #[default]
     Scratch,
     /// In a buffer, with a part for each hardware thread number
-    /// ([`Target::thread_number`](crate::codegen::target::Target)).
+    /// ([`Payload::thread_number`](gencl_device_info::Payload)).
     Stack,
 }
 
@@ -168,7 +168,7 @@ impl Selector<'_> {
         }
         let control = Arf::Control(0);
         let flushed = if self.function.kernel.flushes_denormals { SINGLE_DENORMALS } else { 0 };
-        let denormals = Val::imm(u64::from(self.target.denormal_bits & !flushed), Type::UD);
+        let denormals = Val::imm(u64::from(self.target.execution.denormal_bits & !flushed), Type::UD);
         self.b.scalar_arf(Opcode::Or, control, 0, Type::UD, &[Val::arf(control, 0, Type::UD), denormals]);
         if self.payload.needs_flags {
             for flag in 0..2 {
@@ -227,7 +227,7 @@ impl Selector<'_> {
                 }
             }
             PrivateLocation::Stack => {
-                let bits = self.target.thread_number;
+                let bits = self.target.payload.thread_number;
                 let bits = bits.ok_or_else(|| Failure::internal("threads are not numbered"))?;
                 self.b.op(Operation::new(Opcode::And), base, &[pointer, Val::imm(bits.into(), Type::UD)]);
                 let size = Val::imm(u64::from(self.payload.private_size * self.b.simd), Type::UD);
@@ -249,7 +249,7 @@ impl Selector<'_> {
         let step = self.payload.private_granule.unwrap_or(self.payload.private_size);
         self.multiply(offset, offset.val(), Val::imm(step.into(), Type::UD));
         self.b.op(Operation::new(Opcode::Add), offset, &[offset.val(), base]);
-        self.payload.private_base = Some(match self.target.memory {
+        self.payload.private_base = Some(match self.target.messages.global {
             AddressModel::Surface(_) => offset.val(),
             AddressModel::A64 => {
                 let wide = self.b.vector(Type::UQ);

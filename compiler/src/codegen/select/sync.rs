@@ -25,7 +25,7 @@ impl Selector<'_> {
         let dst = crate::codegen::operand::Dest { at: payload, stride: 4, ty: Type::UD, kills: true };
         let and = Operation { all_lanes: true, ..Operation::new(Opcode::And) };
         let id = Val::reg(header.plus(2 * 4), 0, Type::UD);
-        self.b.op(and, dst, &[id, Val::imm(u64::from(self.target.barrier_mask), Type::UD)]);
+        self.b.op(and, dst, &[id, Val::imm(u64::from(self.target.messages.barrier_mask), Type::UD)]);
         self.b.simd = simd;
         let zero = Val::imm(0, Type::UD);
         self.b.scalar_arf(Opcode::Mov, Arf::Notification(0), 0, Type::UD, &[zero]);

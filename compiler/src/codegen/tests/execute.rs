@@ -7,7 +7,6 @@ use gencl_eu::device::Device;
 use gencl_eu::dispatch::{Bases, CancelFlag, Launch as Dispatch, Rounding, Scratch, Used};
 use gencl_eu::memory::{AddressSpace, Cursor, Object, PAGE_SIZE};
 use gencl_eu::{self as eu, Worker};
-use gencl_isa::Generation;
 use gencl_program::{Kernel, PushSource};
 
 /// Address of scratch memory, below all buffers of [`Memory`].
@@ -36,12 +35,7 @@ fn surfaces() -> Vec<u8> {
 
 /// A device that executes the code.
 fn device(compiled: &Compiled) -> Option<&'static Device> {
-    Device::named(match compiled.generation {
-        Generation::Gen7 => "ivb",
-        Generation::Gen75 => "hsw",
-        Generation::Gen8 => "bdw",
-        Generation::Gen9 => "skl",
-    })
+    Device::all().iter().find(|device| device.generation == compiled.generation)
 }
 
 /// Runs a kernel in strict mode. Work-groups must all have the same size.

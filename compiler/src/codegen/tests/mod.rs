@@ -6,13 +6,13 @@ mod memory;
 mod operations;
 mod spill;
 
-use super::target::Limits;
-use super::{Compiled, Options, Target, compile};
+use super::{Compiled, Options, compile};
 use crate::ir::interpret::{Launch, Memory, Value, run};
 use crate::ir::passes::{ControlFlow, Strategy, Unobserved, standard};
 use crate::ir::random::{INPUT_ELEMENTS, OUTPUT_ELEMENTS, random_kernel, random_structured_kernel, widen};
 use crate::ir::text::parse;
 use crate::ir::{Builder, Family, Function, Input, Leave, Op, Reg, Rounding, Space, Type, Unit};
+use gencl_device_info::{DeviceInfo, Execution, Payload};
 use gencl_isa::Generation;
 use gencl_program::{Data, PushSource};
 use gencl_testing::Random;
@@ -39,7 +39,7 @@ fn random(seed: u32, control_flow: ControlFlow) -> Function {
     random_for(skylake(), seed, control_flow)
 }
 
-fn random_for(target: &Target, seed: u32, control_flow: ControlFlow) -> Function {
+fn random_for(target: &DeviceInfo, seed: u32, control_flow: ControlFlow) -> Function {
     let mut function = if seed.is_multiple_of(2) {
         random_kernel(2 + seed as usize % 14, &choices(seed))
     } else {
@@ -55,7 +55,7 @@ fn random_for(target: &Target, seed: u32, control_flow: ControlFlow) -> Function
         b.store(Space::Private, Type::U32, address, zero);
     }
     function.block_mut(entry).instructions.extend(old);
-    if !target.int64 {
+    if !target.execution.int64 {
         widen(&mut function);
         with_narrow_pointers(&mut function);
     }
@@ -72,30 +72,30 @@ fn lowered_by(function: Function, strategy: impl Into<Strategy>) -> Function {
     unit.functions.remove(0)
 }
 
-fn skylake() -> &'static Target {
-    Target::by_name("skl").expect("it is there")
+fn skylake() -> &'static DeviceInfo {
+    gencl_device_info::Family::Skl.info()
 }
 
 /// Skylake with the instruction limits of older generations.
-fn narrow() -> Target {
+fn narrow() -> DeviceInfo {
     let skylake = skylake();
-    let limits = Limits { halves: true, ternary_lanes: 8, ..skylake.limits };
-    Target { limits, ..skylake.clone() }
+    let execution = Execution { halves: true, ternary_lanes: 8, ..skylake.execution };
+    DeviceInfo { execution, ..skylake.clone() }
 }
 
 /// The targets without quadwords.
-fn without_qwords() -> impl Iterator<Item = &'static Target> {
-    Target::all().iter().filter(|target| !target.int64)
+fn without_qwords() -> impl Iterator<Item = &'static DeviceInfo> {
+    gencl_device_info::Family::ALL.iter().map(|family| family.info()).filter(|target| !target.execution.int64)
 }
 
 /// The strategy that the driver uses for a target.
-fn strategy(target: &Target, control_flow: ControlFlow) -> Strategy {
-    Strategy { control_flow, lower_qwords: !target.int64, no_gotos: !target.gotos }
+fn strategy(target: &DeviceInfo, control_flow: ControlFlow) -> Strategy {
+    Strategy { control_flow, lower_qwords: !target.execution.int64, no_gotos: !target.execution.gotos }
 }
 
 /// Memory with addresses of the size of the target's pointers.
-fn memory_of(target: &Target) -> Memory {
-    if target.int64 { Memory::default() } else { Memory::narrow() }
+fn memory_of(target: &DeviceInfo) -> Memory {
+    if target.execution.int64 { Memory::default() } else { Memory::narrow() }
 }
 
 /// Changes a kernel from 64-bit to 32-bit pointers.
@@ -147,7 +147,7 @@ fn code(function: &Function, options: Options) -> Compiled {
     code_for(skylake(), function, options)
 }
 
-fn code_for(target: &Target, function: &Function, options: Options) -> Compiled {
+fn code_for(target: &DeviceInfo, function: &Function, options: Options) -> Compiled {
     match compile(function, target, &options) {
         Ok(compiled) => compiled,
         Err(e) => panic!("{e}\n{}", crate::ir::text::print_function(function)),
@@ -355,8 +355,8 @@ fn random_kernels_compute_the_same_without_quadwords() {
 /// Private memory is in a buffer if it does not fit into scratch memory.
 #[test]
 fn random_kernels_compute_the_same_with_private_memory_in_a_buffer() {
-    for target in without_qwords().filter(|target| target.thread_number.is_some()) {
-        let small = Target { scratch: 64, ..target.clone() };
+    for target in without_qwords().filter(|target| target.payload.thread_number.is_some()) {
+        let small = DeviceInfo { payload: Payload { scratch: 64, ..target.payload }, ..target.clone() };
         let kernel = code_for(&small, &random_for(&small, 0, ControlFlow::default()), simd(8)).kernel;
         assert_eq!((kernel.scratch_size, kernel.stack_size), (0, 8 * 32));
         check_random_kernels(&small, 20, &[(16, None), (8, None)]);
@@ -364,7 +364,7 @@ fn random_kernels_compute_the_same_with_private_memory_in_a_buffer() {
 }
 
 /// Runs random kernels compiled for each pair of SIMD width and number of registers, if limited.
-fn check_random_kernels(target: &Target, seeds: u32, shapes: &[(u32, Option<u32>)]) {
+fn check_random_kernels(target: &DeviceInfo, seeds: u32, shapes: &[(u32, Option<u32>)]) {
     let all = (0..seeds).flat_map(|seed| ControlFlow::NAMES.iter().map(move |&(name, by)| (seed, name, by)));
     for (seed, strategy, control_flow) in all {
         let function = random_for(target, seed, control_flow);
@@ -378,7 +378,7 @@ fn check_random_kernels(target: &Target, seeds: u32, shapes: &[(u32, Option<u32>
             });
             if expected != found {
                 let text = crate::ir::text::print_function(&function);
-                let name = target.name;
+                let name = target.family.name();
                 let what = format!("{name}, seed {seed}, {strategy}, {lanes} lanes, {registers:?} registers");
                 let dwords = |o: &Result<Vec<u8>, String>| {
                     o.as_ref()

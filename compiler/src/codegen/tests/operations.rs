@@ -2,8 +2,8 @@
 //! must be those of the IR's interpreter.
 
 use super::{
-    Options, TYPES, Target, check_narrow, code, code_for, disassemble, execute, lowered, lowered_by,
-    memory_of, narrow, simd, skylake, strategy, with_narrow_pointers, without_qwords,
+    Options, TYPES, check_narrow, code, code_for, disassemble, execute, lowered, lowered_by, memory_of,
+    narrow, simd, skylake, strategy, with_narrow_pointers, without_qwords,
 };
 use crate::codegen::compile;
 use crate::ir::interpret::{Launch, Memory, Value, run};
@@ -12,6 +12,7 @@ use crate::ir::{
     BinaryOp, Builder, Condition, Family, Function, Input, Op, Reg, Rounding, Space, TernaryOp, Type,
     UnaryOp, signature,
 };
+use gencl_device_info::{DeviceInfo, Execution};
 use gencl_program::{Data, PushSource};
 
 const LANES: u32 = 21;
@@ -179,7 +180,7 @@ fn kernel(case: &Case, form: OperandForm, simple: bool) -> Function {
     function
 }
 
-fn memory(case: &Case, target: &Target) -> (Launch, Memory) {
+fn memory(case: &Case, target: &DeviceInfo) -> (Launch, Memory) {
     let mut memory = memory_of(target);
     let mut launch = Launch::linear(16, LANES, LANES);
     for index in 0..3u32 {
@@ -234,10 +235,10 @@ fn every_operation_on_narrower_machines() {
 
 /// Whether it is an operation on doubles that the target does not have, or arithmetic on half floats, which
 /// Haswell and Ivy Bridge only convert.
-fn is_beyond(case: &Case, target: &Target) -> bool {
+fn is_beyond(case: &Case, target: &DeviceInfo) -> bool {
     let mut types = case.sources.iter().chain([&case.result]);
     let converts = matches!(case.op, Op::Convert { .. } | Op::Unary(UnaryOp::Mov, _));
-    let double = target.profile().double;
+    let double = target.execution.float64;
     types.any(|&ty| ty == Type::F64 && !double || ty == Type::F16 && !converts)
 }
 
@@ -250,7 +251,7 @@ fn every_operation_without_quadwords() {
     }
 }
 
-fn check(cases: Vec<Case>, strategy: Strategy, target: &Target, refused: impl Fn(&Case) -> bool) {
+fn check(cases: Vec<Case>, strategy: Strategy, target: &DeviceInfo, refused: impl Fn(&Case) -> bool) {
     let mut faults = Vec::new();
     let mut count = 0;
     for case in cases {
@@ -262,12 +263,13 @@ fn check(cases: Vec<Case>, strategy: Strategy, target: &Target, refused: impl Fn
             (OperandForm::Constant, false),
         ] {
             let mut function = kernel(&case, form, simple);
-            if !target.int64 {
+            if !target.execution.int64 {
                 with_narrow_pointers(&mut function);
             }
             let function = lowered_by(function, strategy);
-            for &lanes in target.profile().widths {
-                let what = format!("{} {form:?} {simple} at {lanes} lanes on {}", case.name, target.name);
+            for &lanes in target.execution.simd_widths {
+                let what =
+                    format!("{} {form:?} {simple} at {lanes} lanes on {}", case.name, target.family.name());
                 if refused(&case) {
                     let error = compile(&function, target, &simd(lanes));
                     match error {
@@ -317,7 +319,8 @@ fn check(cases: Vec<Case>, strategy: Strategy, target: &Target, refused: impl Fn
 
 #[test]
 fn quadwords_are_refused_where_there_are_none() {
-    let target = Target { int64: false, ..skylake().clone() };
+    let target =
+        DeviceInfo { execution: Execution { int64: false, ..skylake().execution }, ..skylake().clone() };
     let case = Case {
         name: String::new(),
         op: Op::Unary(UnaryOp::Not, Type::U32),
@@ -342,7 +345,7 @@ fn the_vendor_reads_every_operation() {
 
 #[test]
 fn the_vendor_reads_operations_without_quadwords() {
-    let target = Target::by_name("hsw").expect("it is there");
+    let target = gencl_device_info::Family::Hsw.info();
     for case in cases().iter().filter(|case| !is_beyond(case, target) && !refused(case)).step_by(7) {
         let mut function = kernel(case, OperandForm::Lanes, true);
         with_narrow_pointers(&mut function);

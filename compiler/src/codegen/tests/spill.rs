@@ -1,7 +1,8 @@
 //! Rematerialisation and spilling.
 
 use crate::codegen::lir::{Block, GRF, Inst, InstKind, Program, VRef, Vreg, VregInfo};
-use crate::codegen::{Target, allocate, check, spill};
+use crate::codegen::{allocate, check, spill};
+use gencl_device_info::Family;
 use gencl_isa::{Destination, Instruction, Opcode, Operand, Region, Register, Source, Type};
 
 const ARGUMENT: Vreg = Vreg(0);
@@ -38,7 +39,7 @@ fn spilled_on(target: &str, depth: u32, chosen: &[Vreg]) -> Program {
     let insts = vec![add(VECTOR, SCALAR, 8), add(RESULT, VECTOR, 8), add(RESULT, VECTOR, 8)];
     let second = Block { insts, successors: vec![], depth: 0, masked: true };
     let mut program = Program { vregs, blocks: vec![first, second], spill_size: 0 };
-    let target = Target::by_name(target).expect("it is there");
+    let target = Family::from_name(target).expect("it is there").info();
     spill::spill(&mut program, chosen, target).expect("there is scratch enough");
     let locations = allocate::allocate(&program, 16).expect("there are registers enough");
     check::check(&program, &locations).expect("the allocation is right");

@@ -46,7 +46,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
         .env("LD_PRELOAD", preload)
         .env(LIBRARY, library)
         .env("GENCL_RENDER_NODE_ROOT", tree.root())
-        .env("GENCL_RENDER_NODE_DEVICE", arguments.device.name);
+        .env("GENCL_RENDER_NODE_DEVICE", arguments.device.name());
     for (set, variable) in
         [(arguments.strict, "GENCL_RENDER_NODE_STRICT"), (arguments.trace, "GENCL_RENDER_NODE_TRACE")]
     {

@@ -146,13 +146,13 @@ fn the_timestamp_frequency_depends_on_the_device() {
 #[test]
 fn every_device_executes_the_common_commands() {
     for device in Device::all() {
-        let mut bench = Bench::on(device.name);
+        let mut bench = Bench::on(device.name());
         bench.run(&[&[0], &[END]]).unwrap();
         let has = |name: &str| {
             let command = COMMANDS.iter().find(|command| command.name == name).unwrap();
             command.is(device.generation, command.opcode)
         };
-        assert!(has("GPGPU_WALKER") && has("MI_LOAD_REGISTER_IMM"), "{}", device.name);
+        assert!(has("GPGPU_WALKER") && has("MI_LOAD_REGISTER_IMM"), "{}", device.name());
     }
     let copy = COMMANDS.iter().find(|command| command.name == "MI_COPY_MEM_MEM").unwrap();
     assert!(!copy.is(Generation::Gen75, copy.opcode));

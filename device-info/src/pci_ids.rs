@@ -9,7 +9,7 @@ use super::models::{
 };
 
 /// Name and model for a PCI id, `None` when the device is not supported.
-pub(crate) fn by_pci_id(pci_id: u16) -> Option<(&'static str, &'static Model)> {
+pub fn by_pci_id(pci_id: u16) -> Option<(&'static str, &'static Model)> {
     PCI_IDS.iter().find(|(id, ..)| *id == pci_id).map(|(_, name, model)| (*name, *model))
 }
 
