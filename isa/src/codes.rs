@@ -55,16 +55,13 @@ pub(crate) fn text<T: Copy + PartialEq>(rows: &'static [Code<T>], value: T) -> &
     by_value(rows, value).map_or("?", |row| row.text)
 }
 
-const fn all<T>(value: T, text: &'static str, number: u8) -> Code<T>
-where
-    T: Copy,
-{
-    Code { value, text, numbers: [Some(number); COLUMNS] }
+const fn gen7_to_9<T: Copy>(value: T, text: &'static str, number: u8) -> Code<T> {
+    Code { value, text, numbers: [Some(number); 4] }
 }
-const fn from75<T: Copy>(value: T, text: &'static str, number: u8) -> Code<T> {
+const fn gen75_to_9<T: Copy>(value: T, text: &'static str, number: u8) -> Code<T> {
     Code { value, text, numbers: [None, Some(number), Some(number), Some(number)] }
 }
-const fn from8<T: Copy>(value: T, text: &'static str, number: u8) -> Code<T> {
+const fn gen8_to_9<T: Copy>(value: T, text: &'static str, number: u8) -> Code<T> {
     Code { value, text, numbers: [None, None, Some(number), Some(number)] }
 }
 
@@ -77,107 +74,120 @@ pub(crate) enum File {
 }
 
 pub(crate) const FILES: &[Code<File>] =
-    &[all(File::Arf, "arf", 0), all(File::Grf, "grf", 1), all(File::Immediate, "imm", 3)];
+    &[gen7_to_9(File::Arf, "arf", 0), gen7_to_9(File::Grf, "grf", 1), gen7_to_9(File::Immediate, "imm", 3)];
 
 /// The one-bit file fields of split sends.
-pub(crate) const SPLIT_FILES: &[Code<File>] = &[all(File::Arf, "arf", 0), all(File::Grf, "grf", 1)];
+pub(crate) const SPLIT_FILES: &[Code<File>] =
+    &[gen7_to_9(File::Arf, "arf", 0), gen7_to_9(File::Grf, "grf", 1)];
 
 pub(crate) const ACCESS_MODES: &[Code<AccessMode>] =
-    &[all(AccessMode::Align1, "align1", 0), all(AccessMode::Align16, "align16", 1)];
+    &[gen7_to_9(AccessMode::Align1, "align1", 0), gen7_to_9(AccessMode::Align16, "align16", 1)];
 
 pub(crate) const THREAD_CONTROLS: &[Code<ThreadControl>] = &[
-    all(ThreadControl::Normal, "", 0),
-    all(ThreadControl::Atomic, "atomic", 1),
-    all(ThreadControl::Switch, "switch", 2),
+    gen7_to_9(ThreadControl::Normal, "", 0),
+    gen7_to_9(ThreadControl::Atomic, "atomic", 1),
+    gen7_to_9(ThreadControl::Switch, "switch", 2),
 ];
 
 /// Types of register operands.
 pub const REGISTER_TYPES: &[Code<Type>] = &[
-    all(Type::UD, "UD", 0),
-    all(Type::D, "D", 1),
-    all(Type::UW, "UW", 2),
-    all(Type::W, "W", 3),
-    all(Type::UB, "UB", 4),
-    all(Type::B, "B", 5),
-    all(Type::DF, "DF", 6),
-    all(Type::F, "F", 7),
-    from8(Type::UQ, "UQ", 8),
-    from8(Type::Q, "Q", 9),
-    from8(Type::HF, "HF", 10),
+    gen7_to_9(Type::UD, "UD", 0),
+    gen7_to_9(Type::D, "D", 1),
+    gen7_to_9(Type::UW, "UW", 2),
+    gen7_to_9(Type::W, "W", 3),
+    gen7_to_9(Type::UB, "UB", 4),
+    gen7_to_9(Type::B, "B", 5),
+    gen7_to_9(Type::DF, "DF", 6),
+    gen7_to_9(Type::F, "F", 7),
+    gen8_to_9(Type::UQ, "UQ", 8),
+    gen8_to_9(Type::Q, "Q", 9),
+    gen8_to_9(Type::HF, "HF", 10),
 ];
 
 /// Types of immediates.
 pub const IMMEDIATE_TYPES: &[Code<Type>] = &[
-    all(Type::UD, "UD", 0),
-    all(Type::D, "D", 1),
-    all(Type::UW, "UW", 2),
-    all(Type::W, "W", 3),
-    all(Type::UV, "UV", 4),
-    all(Type::VF, "VF", 5),
-    all(Type::V, "V", 6),
-    all(Type::F, "F", 7),
-    from8(Type::UQ, "UQ", 8),
-    from8(Type::Q, "Q", 9),
-    from8(Type::DF, "DF", 10),
-    from8(Type::HF, "HF", 11),
+    gen7_to_9(Type::UD, "UD", 0),
+    gen7_to_9(Type::D, "D", 1),
+    gen7_to_9(Type::UW, "UW", 2),
+    gen7_to_9(Type::W, "W", 3),
+    gen7_to_9(Type::UV, "UV", 4),
+    gen7_to_9(Type::VF, "VF", 5),
+    gen7_to_9(Type::V, "V", 6),
+    gen7_to_9(Type::F, "F", 7),
+    gen8_to_9(Type::UQ, "UQ", 8),
+    gen8_to_9(Type::Q, "Q", 9),
+    gen8_to_9(Type::DF, "DF", 10),
+    gen8_to_9(Type::HF, "HF", 11),
 ];
 
 /// Types of the operands of three-source instructions.
 pub const TERNARY_TYPES: &[Code<Type>] = &[
-    all(Type::F, "F", 0),
-    all(Type::D, "D", 1),
-    all(Type::UD, "UD", 2),
-    all(Type::DF, "DF", 3),
-    from8(Type::HF, "HF", 4),
+    gen7_to_9(Type::F, "F", 0),
+    gen7_to_9(Type::D, "D", 1),
+    gen7_to_9(Type::UD, "UD", 2),
+    gen7_to_9(Type::DF, "DF", 3),
+    gen8_to_9(Type::HF, "HF", 4),
 ];
 
-pub(crate) const EXEC_SIZES: &[Code<u8>] =
-    &[all(1, "1", 0), all(2, "2", 1), all(4, "4", 2), all(8, "8", 3), all(16, "16", 4), all(32, "32", 5)];
+pub(crate) const EXEC_SIZES: &[Code<u8>] = &[
+    gen7_to_9(1, "1", 0),
+    gen7_to_9(2, "2", 1),
+    gen7_to_9(4, "4", 2),
+    gen7_to_9(8, "8", 3),
+    gen7_to_9(16, "16", 4),
+    gen7_to_9(32, "32", 5),
+];
 
 pub(crate) const VSTRIDES: &[Code<u8>] = &[
-    all(0, "0", 0),
-    all(1, "1", 1),
-    all(2, "2", 2),
-    all(4, "4", 3),
-    all(8, "8", 4),
-    all(16, "16", 5),
-    all(32, "32", 6),
-    all(Region::VXH, "VxH", 15),
+    gen7_to_9(0, "0", 0),
+    gen7_to_9(1, "1", 1),
+    gen7_to_9(2, "2", 2),
+    gen7_to_9(4, "4", 3),
+    gen7_to_9(8, "8", 4),
+    gen7_to_9(16, "16", 5),
+    gen7_to_9(32, "32", 6),
+    gen7_to_9(Region::VXH, "VxH", 15),
 ];
 
-pub(crate) const WIDTHS: &[Code<u8>] =
-    &[all(1, "1", 0), all(2, "2", 1), all(4, "4", 2), all(8, "8", 3), all(16, "16", 4)];
+pub(crate) const WIDTHS: &[Code<u8>] = &[
+    gen7_to_9(1, "1", 0),
+    gen7_to_9(2, "2", 1),
+    gen7_to_9(4, "4", 2),
+    gen7_to_9(8, "8", 3),
+    gen7_to_9(16, "16", 4),
+];
 
-pub(crate) const HSTRIDES: &[Code<u8>] = &[all(0, "0", 0), all(1, "1", 1), all(2, "2", 2), all(4, "4", 3)];
+pub(crate) const HSTRIDES: &[Code<u8>] =
+    &[gen7_to_9(0, "0", 0), gen7_to_9(1, "1", 1), gen7_to_9(2, "2", 2), gen7_to_9(4, "4", 3)];
 
 /// Predicate control in align1; `None` is an unpredicated instruction.
 pub const PREDICATES_ALIGN1: &[Code<Option<PredicateControl>>] = &[
-    all(None, "", 0),
-    all(Some(PredicateControl::Normal), "", 1),
-    all(Some(PredicateControl::AnyV), "anyv", 2),
-    all(Some(PredicateControl::AllV), "allv", 3),
-    all(Some(PredicateControl::Any2H), "any2h", 4),
-    all(Some(PredicateControl::All2H), "all2h", 5),
-    all(Some(PredicateControl::Any4H), "any4h", 6),
-    all(Some(PredicateControl::All4H), "all4h", 7),
-    all(Some(PredicateControl::Any8H), "any8h", 8),
-    all(Some(PredicateControl::All8H), "all8h", 9),
-    all(Some(PredicateControl::Any16H), "any16h", 10),
-    all(Some(PredicateControl::All16H), "all16h", 11),
-    all(Some(PredicateControl::Any32H), "any32h", 12),
-    all(Some(PredicateControl::All32H), "all32h", 13),
+    gen7_to_9(None, "", 0),
+    gen7_to_9(Some(PredicateControl::Normal), "", 1),
+    gen7_to_9(Some(PredicateControl::AnyV), "anyv", 2),
+    gen7_to_9(Some(PredicateControl::AllV), "allv", 3),
+    gen7_to_9(Some(PredicateControl::Any2H), "any2h", 4),
+    gen7_to_9(Some(PredicateControl::All2H), "all2h", 5),
+    gen7_to_9(Some(PredicateControl::Any4H), "any4h", 6),
+    gen7_to_9(Some(PredicateControl::All4H), "all4h", 7),
+    gen7_to_9(Some(PredicateControl::Any8H), "any8h", 8),
+    gen7_to_9(Some(PredicateControl::All8H), "all8h", 9),
+    gen7_to_9(Some(PredicateControl::Any16H), "any16h", 10),
+    gen7_to_9(Some(PredicateControl::All16H), "all16h", 11),
+    gen7_to_9(Some(PredicateControl::Any32H), "any32h", 12),
+    gen7_to_9(Some(PredicateControl::All32H), "all32h", 13),
 ];
 
 /// Predicate control in align16; `None` is an unpredicated instruction.
 pub const PREDICATES_ALIGN16: &[Code<Option<PredicateControl>>] = &[
-    all(None, "", 0),
-    all(Some(PredicateControl::Normal), "", 1),
-    all(Some(PredicateControl::ReplicateX), "x", 2),
-    all(Some(PredicateControl::ReplicateY), "y", 3),
-    all(Some(PredicateControl::ReplicateZ), "z", 4),
-    all(Some(PredicateControl::ReplicateW), "w", 5),
-    all(Some(PredicateControl::Align16Any4H), "any4h", 6),
-    all(Some(PredicateControl::Align16All4H), "all4h", 7),
+    gen7_to_9(None, "", 0),
+    gen7_to_9(Some(PredicateControl::Normal), "", 1),
+    gen7_to_9(Some(PredicateControl::ReplicateX), "x", 2),
+    gen7_to_9(Some(PredicateControl::ReplicateY), "y", 3),
+    gen7_to_9(Some(PredicateControl::ReplicateZ), "z", 4),
+    gen7_to_9(Some(PredicateControl::ReplicateW), "w", 5),
+    gen7_to_9(Some(PredicateControl::Align16Any4H), "any4h", 6),
+    gen7_to_9(Some(PredicateControl::Align16All4H), "all4h", 7),
 ];
 
 /// The predicate controls of an access mode.
@@ -190,50 +200,50 @@ pub(crate) fn predicates(mode: AccessMode) -> &'static [Code<Option<PredicateCon
 
 /// Conditional modifiers; `None` is an instruction without one.
 pub const CONDITIONS: &[Code<Option<Condition>>] = &[
-    all(None, "", 0),
-    all(Some(Condition::Equal), "z", 1),
-    all(Some(Condition::NotEqual), "nz", 2),
-    all(Some(Condition::Greater), "g", 3),
-    all(Some(Condition::GreaterEqual), "ge", 4),
-    all(Some(Condition::Less), "l", 5),
-    all(Some(Condition::LessEqual), "le", 6),
-    all(Some(Condition::Overflow), "o", 8),
-    all(Some(Condition::Unordered), "u", 9),
+    gen7_to_9(None, "", 0),
+    gen7_to_9(Some(Condition::Equal), "z", 1),
+    gen7_to_9(Some(Condition::NotEqual), "nz", 2),
+    gen7_to_9(Some(Condition::Greater), "g", 3),
+    gen7_to_9(Some(Condition::GreaterEqual), "ge", 4),
+    gen7_to_9(Some(Condition::Less), "l", 5),
+    gen7_to_9(Some(Condition::LessEqual), "le", 6),
+    gen7_to_9(Some(Condition::Overflow), "o", 8),
+    gen7_to_9(Some(Condition::Unordered), "u", 9),
 ];
 
 /// Functions of `math`.
 pub const MATH_FUNCTIONS: &[Code<MathFunction>] = &[
-    all(MathFunction::Inv, "inv", 1),
-    all(MathFunction::Log, "log", 2),
-    all(MathFunction::Exp, "exp", 3),
-    all(MathFunction::Sqrt, "sqrt", 4),
-    all(MathFunction::Rsq, "rsq", 5),
-    all(MathFunction::Sin, "sin", 6),
-    all(MathFunction::Cos, "cos", 7),
-    all(MathFunction::Fdiv, "fdiv", 9),
-    all(MathFunction::Pow, "pow", 10),
-    all(MathFunction::IntDivQuotientRemainder, "intdivmod", 11),
-    all(MathFunction::IntDivQuotient, "intdiv", 12),
-    all(MathFunction::IntDivRemainder, "intmod", 13),
-    from8(MathFunction::Invm, "invm", 14),
-    from8(MathFunction::Rsqrtm, "rsqrtm", 15),
+    gen7_to_9(MathFunction::Inv, "inv", 1),
+    gen7_to_9(MathFunction::Log, "log", 2),
+    gen7_to_9(MathFunction::Exp, "exp", 3),
+    gen7_to_9(MathFunction::Sqrt, "sqrt", 4),
+    gen7_to_9(MathFunction::Rsq, "rsq", 5),
+    gen7_to_9(MathFunction::Sin, "sin", 6),
+    gen7_to_9(MathFunction::Cos, "cos", 7),
+    gen7_to_9(MathFunction::Fdiv, "fdiv", 9),
+    gen7_to_9(MathFunction::Pow, "pow", 10),
+    gen7_to_9(MathFunction::IntDivQuotientRemainder, "intdivmod", 11),
+    gen7_to_9(MathFunction::IntDivQuotient, "intdiv", 12),
+    gen7_to_9(MathFunction::IntDivRemainder, "intmod", 13),
+    gen8_to_9(MathFunction::Invm, "invm", 14),
+    gen8_to_9(MathFunction::Rsqrtm, "rsqrtm", 15),
 ];
 
 /// Shared functions.
 pub const SHARED_FUNCTIONS: &[Code<SharedFunction>] = &[
-    all(SharedFunction::Null, "null", 0),
-    all(SharedFunction::Sampler, "sampler", 2),
-    all(SharedFunction::Gateway, "gateway", 3),
-    all(SharedFunction::SamplerCache, "dp_sampler", 4),
-    all(SharedFunction::RenderCache, "render", 5),
-    all(SharedFunction::Urb, "urb", 6),
-    all(SharedFunction::ThreadSpawner, "thread_spawner", 7),
-    all(SharedFunction::VideoMotionEstimation, "vme", 8),
-    all(SharedFunction::ConstantCache, "const", 9),
-    all(SharedFunction::DataCache, "data", 10),
-    all(SharedFunction::PixelInterpolator, "pixel interp", 11),
-    from75(SharedFunction::DataCache1, "dp data 1", 12),
-    from75(SharedFunction::CheckAndRefinement, "cre", 13),
+    gen7_to_9(SharedFunction::Null, "null", 0),
+    gen7_to_9(SharedFunction::Sampler, "sampler", 2),
+    gen7_to_9(SharedFunction::Gateway, "gateway", 3),
+    gen7_to_9(SharedFunction::SamplerCache, "dp_sampler", 4),
+    gen7_to_9(SharedFunction::RenderCache, "render", 5),
+    gen7_to_9(SharedFunction::Urb, "urb", 6),
+    gen7_to_9(SharedFunction::ThreadSpawner, "thread_spawner", 7),
+    gen7_to_9(SharedFunction::VideoMotionEstimation, "vme", 8),
+    gen7_to_9(SharedFunction::ConstantCache, "const", 9),
+    gen7_to_9(SharedFunction::DataCache, "data", 10),
+    gen7_to_9(SharedFunction::PixelInterpolator, "pixel interp", 11),
+    gen75_to_9(SharedFunction::DataCache1, "dp data 1", 12),
+    gen75_to_9(SharedFunction::CheckAndRefinement, "cre", 13),
 ];
 
 impl Type {

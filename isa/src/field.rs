@@ -39,18 +39,18 @@ pub struct FieldInfo {
     bits: [Bits; COLUMNS],
 }
 
-/// The same bits in all generations.
-const fn all(bits: Bits) -> [Bits; COLUMNS] {
-    [bits; COLUMNS]
+/// The same bits in all generations up to Gen9.
+const fn gen7_to_9(bits: Bits) -> [Bits; COLUMNS] {
+    [bits; 4]
 }
-/// Different bits until Gen7.5 and from Gen8.
+/// Different bits until Gen7.5, and from Gen8 to Gen9.
 const fn moved(gen7: Bits, gen8: Bits) -> [Bits; COLUMNS] {
     [gen7, gen7, gen8, gen8]
 }
-const fn from8(bits: Bits) -> [Bits; COLUMNS] {
+const fn gen8_to_9(bits: Bits) -> [Bits; COLUMNS] {
     [&[], &[], bits, bits]
 }
-const fn from9(bits: Bits) -> [Bits; COLUMNS] {
+const fn gen9(bits: Bits) -> [Bits; COLUMNS] {
     [&[], &[], &[], bits]
 }
 
@@ -77,24 +77,24 @@ macro_rules! fields {
 #[rustfmt::skip]
 fields! {
 Common {
-    Opcode "opcode" all(&[(6, 0)]);
-    AccessMode "access mode" all(&[(8, 8)]);
+    Opcode "opcode" gen7_to_9(&[(6, 0)]);
+    AccessMode "access mode" gen7_to_9(&[(8, 8)]);
     NoDDClear "no dependency clear" moved(&[(10, 10)], &[(9, 9)]);
     NoDDCheck "no dependency check" moved(&[(11, 11)], &[(10, 10)]);
     Nibble "nibble control" moved(&[(47, 47)], &[(11, 11)]);
-    Quarter "quarter control" all(&[(13, 12)]);
-    ThreadControl "thread control" all(&[(15, 14)]);
-    PredicateControl "predicate control" all(&[(19, 16)]);
-    PredicateInverse "predicate inverse" all(&[(20, 20)]);
-    ExecSize "execution size" all(&[(23, 21)]);
-    Condition "conditional modifier" all(&[(27, 24)]);
-    MathFunction "math function" all(&[(27, 24)]);
-    SharedFunction "shared function" all(&[(27, 24)]);
-    AccumulatorWrite "accumulator write" all(&[(28, 28)]);
-    BranchControl "branch control" from8(&[(28, 28)]);
-    Compact "compaction" all(&[(29, 29)]);
-    Debug "debug control" all(&[(30, 30)]);
-    Saturate "saturate" all(&[(31, 31)]);
+    Quarter "quarter control" gen7_to_9(&[(13, 12)]);
+    ThreadControl "thread control" gen7_to_9(&[(15, 14)]);
+    PredicateControl "predicate control" gen7_to_9(&[(19, 16)]);
+    PredicateInverse "predicate inverse" gen7_to_9(&[(20, 20)]);
+    ExecSize "execution size" gen7_to_9(&[(23, 21)]);
+    Condition "conditional modifier" gen7_to_9(&[(27, 24)]);
+    MathFunction "math function" gen7_to_9(&[(27, 24)]);
+    SharedFunction "shared function" gen7_to_9(&[(27, 24)]);
+    AccumulatorWrite "accumulator write" gen7_to_9(&[(28, 28)]);
+    BranchControl "branch control" gen8_to_9(&[(28, 28)]);
+    Compact "compaction" gen7_to_9(&[(29, 29)]);
+    Debug "debug control" gen7_to_9(&[(30, 30)]);
+    Saturate "saturate" gen7_to_9(&[(31, 31)]);
     NoMask "mask control" moved(&[(9, 9)], &[(34, 34)]);
 }
 Basic {
@@ -102,97 +102,97 @@ Basic {
     FlagSubregister "flag subregister" moved(&[(89, 89)], &[(32, 32)]);
     DstFile "destination file" moved(&[(33, 32)], &[(36, 35)]);
     DstType "destination type" moved(&[(36, 34)], &[(40, 37)]);
-    DstMode "destination address mode" all(&[(63, 63)]);
-    DstStride "destination stride" all(&[(62, 61)]);
-    DstRegister "destination register" all(&[(60, 53)]);
-    DstSub1 "destination subregister" all(&[(52, 48)]);
-    DstSub16 "destination subregister" all(&[(52, 52)]);
-    DstMask "destination write mask" all(&[(51, 48)]);
+    DstMode "destination address mode" gen7_to_9(&[(63, 63)]);
+    DstStride "destination stride" gen7_to_9(&[(62, 61)]);
+    DstRegister "destination register" gen7_to_9(&[(60, 53)]);
+    DstSub1 "destination subregister" gen7_to_9(&[(52, 48)]);
+    DstSub16 "destination subregister" gen7_to_9(&[(52, 52)]);
+    DstMask "destination write mask" gen7_to_9(&[(51, 48)]);
     DstAddress "destination address register" moved(&[(60, 58)], &[(60, 57)]);
     DstOffset1 "destination address offset" moved(&[(57, 48)], &[(47, 47), (56, 48)]);
     DstOffset16 "destination address offset" moved(&[(57, 52)], &[(47, 47), (56, 52)]);
     Src0File "source 0 file" moved(&[(38, 37)], &[(42, 41)]);
     Src0Type "source 0 type" moved(&[(41, 39)], &[(46, 43)]);
-    Src0Abs "source 0 absolute" all(&[(77, 77)]);
-    Src0Negate "source 0 negate" all(&[(78, 78)]);
-    Src0Mode "source 0 address mode" all(&[(79, 79)]);
-    Src0Register "source 0 register" all(&[(76, 69)]);
-    Src0Sub1 "source 0 subregister" all(&[(68, 64)]);
-    Src0Sub16 "source 0 subregister" all(&[(68, 68)]);
+    Src0Abs "source 0 absolute" gen7_to_9(&[(77, 77)]);
+    Src0Negate "source 0 negate" gen7_to_9(&[(78, 78)]);
+    Src0Mode "source 0 address mode" gen7_to_9(&[(79, 79)]);
+    Src0Register "source 0 register" gen7_to_9(&[(76, 69)]);
+    Src0Sub1 "source 0 subregister" gen7_to_9(&[(68, 64)]);
+    Src0Sub16 "source 0 subregister" gen7_to_9(&[(68, 68)]);
     Src0Address "source 0 address register" moved(&[(76, 74)], &[(76, 73)]);
     Src0Offset1 "source 0 address offset" moved(&[(73, 64)], &[(95, 95), (72, 64)]);
     Src0Offset16 "source 0 address offset" moved(&[(73, 68)], &[(95, 95), (72, 68)]);
-    Src0VStride "source 0 vertical stride" all(&[(88, 85)]);
-    Src0Width "source 0 width" all(&[(84, 82)]);
-    Src0HStride "source 0 horizontal stride" all(&[(81, 80)]);
-    Src0Swizzle "source 0 swizzle" all(&[(83, 80), (67, 64)]);
+    Src0VStride "source 0 vertical stride" gen7_to_9(&[(88, 85)]);
+    Src0Width "source 0 width" gen7_to_9(&[(84, 82)]);
+    Src0HStride "source 0 horizontal stride" gen7_to_9(&[(81, 80)]);
+    Src0Swizzle "source 0 swizzle" gen7_to_9(&[(83, 80), (67, 64)]);
     Src1File "source 1 file" moved(&[(43, 42)], &[(90, 89)]);
     Src1Type "source 1 type" moved(&[(46, 44)], &[(94, 91)]);
-    Src1Abs "source 1 absolute" all(&[(109, 109)]);
-    Src1Negate "source 1 negate" all(&[(110, 110)]);
-    Src1Mode "source 1 address mode" all(&[(111, 111)]);
-    Src1Register "source 1 register" all(&[(108, 101)]);
-    Src1Sub1 "source 1 subregister" all(&[(100, 96)]);
-    Src1Sub16 "source 1 subregister" all(&[(100, 100)]);
+    Src1Abs "source 1 absolute" gen7_to_9(&[(109, 109)]);
+    Src1Negate "source 1 negate" gen7_to_9(&[(110, 110)]);
+    Src1Mode "source 1 address mode" gen7_to_9(&[(111, 111)]);
+    Src1Register "source 1 register" gen7_to_9(&[(108, 101)]);
+    Src1Sub1 "source 1 subregister" gen7_to_9(&[(100, 96)]);
+    Src1Sub16 "source 1 subregister" gen7_to_9(&[(100, 100)]);
     Src1Address "source 1 address register" moved(&[(108, 106)], &[(108, 105)]);
     Src1Offset1 "source 1 address offset" moved(&[(105, 96)], &[(121, 121), (104, 96)]);
     Src1Offset16 "source 1 address offset" moved(&[(105, 100)], &[(121, 121), (104, 100)]);
-    Src1VStride "source 1 vertical stride" all(&[(120, 117)]);
-    Src1Width "source 1 width" all(&[(116, 114)]);
-    Src1HStride "source 1 horizontal stride" all(&[(113, 112)]);
-    Src1Swizzle "source 1 swizzle" all(&[(115, 112), (99, 96)]);
-    Immediate32 "immediate" all(&[(127, 96)]);
-    Immediate64 "immediate" all(&[(127, 64)]);
+    Src1VStride "source 1 vertical stride" gen7_to_9(&[(120, 117)]);
+    Src1Width "source 1 width" gen7_to_9(&[(116, 114)]);
+    Src1HStride "source 1 horizontal stride" gen7_to_9(&[(113, 112)]);
+    Src1Swizzle "source 1 swizzle" gen7_to_9(&[(115, 112), (99, 96)]);
+    Immediate32 "immediate" gen7_to_9(&[(127, 96)]);
+    Immediate64 "immediate" gen7_to_9(&[(127, 64)]);
 }
 Ternary {
     TernaryFlagRegister "flag register" moved(&[(34, 34)], &[(33, 33)]);
     TernaryFlagSubregister "flag subregister" moved(&[(33, 33)], &[(32, 32)]);
     TernaryDstType "destination type" moved(&[(45, 44)], &[(48, 46)]);
     TernarySrcType "source type" moved(&[(43, 42)], &[(45, 43)]);
-    TernarySrc1Half "source 1 is half float" from8(&[(36, 36)]);
-    TernarySrc2Half "source 2 is half float" from8(&[(35, 35)]);
-    TernaryDstRegister "destination register" all(&[(63, 56)]);
-    TernaryDstSub "destination subregister" all(&[(55, 53)]);
-    TernaryDstMask "destination write mask" all(&[(52, 49)]);
+    TernarySrc1Half "source 1 is half float" gen8_to_9(&[(36, 36)]);
+    TernarySrc2Half "source 2 is half float" gen8_to_9(&[(35, 35)]);
+    TernaryDstRegister "destination register" gen7_to_9(&[(63, 56)]);
+    TernaryDstSub "destination subregister" gen7_to_9(&[(55, 53)]);
+    TernaryDstMask "destination write mask" gen7_to_9(&[(52, 49)]);
     TernarySrc0Abs "source 0 absolute" moved(&[(36, 36)], &[(37, 37)]);
     TernarySrc0Negate "source 0 negate" moved(&[(37, 37)], &[(38, 38)]);
     TernarySrc1Abs "source 1 absolute" moved(&[(38, 38)], &[(39, 39)]);
     TernarySrc1Negate "source 1 negate" moved(&[(39, 39)], &[(40, 40)]);
     TernarySrc2Abs "source 2 absolute" moved(&[(40, 40)], &[(41, 41)]);
     TernarySrc2Negate "source 2 negate" moved(&[(41, 41)], &[(42, 42)]);
-    TernarySrc0Replicate "source 0 replicate" all(&[(64, 64)]);
-    TernarySrc0Swizzle "source 0 swizzle" all(&[(72, 65)]);
-    TernarySrc0Sub "source 0 subregister" all(&[(75, 73)]);
-    TernarySrc0Register "source 0 register" all(&[(83, 76)]);
-    TernarySrc1Replicate "source 1 replicate" all(&[(85, 85)]);
-    TernarySrc1Swizzle "source 1 swizzle" all(&[(93, 86)]);
-    TernarySrc1Sub "source 1 subregister" all(&[(96, 94)]);
-    TernarySrc1Register "source 1 register" all(&[(104, 97)]);
-    TernarySrc2Replicate "source 2 replicate" all(&[(106, 106)]);
-    TernarySrc2Swizzle "source 2 swizzle" all(&[(114, 107)]);
-    TernarySrc2Sub "source 2 subregister" all(&[(117, 115)]);
-    TernarySrc2Register "source 2 register" all(&[(125, 118)]);
+    TernarySrc0Replicate "source 0 replicate" gen7_to_9(&[(64, 64)]);
+    TernarySrc0Swizzle "source 0 swizzle" gen7_to_9(&[(72, 65)]);
+    TernarySrc0Sub "source 0 subregister" gen7_to_9(&[(75, 73)]);
+    TernarySrc0Register "source 0 register" gen7_to_9(&[(83, 76)]);
+    TernarySrc1Replicate "source 1 replicate" gen7_to_9(&[(85, 85)]);
+    TernarySrc1Swizzle "source 1 swizzle" gen7_to_9(&[(93, 86)]);
+    TernarySrc1Sub "source 1 subregister" gen7_to_9(&[(96, 94)]);
+    TernarySrc1Register "source 1 register" gen7_to_9(&[(104, 97)]);
+    TernarySrc2Replicate "source 2 replicate" gen7_to_9(&[(106, 106)]);
+    TernarySrc2Swizzle "source 2 swizzle" gen7_to_9(&[(114, 107)]);
+    TernarySrc2Sub "source 2 subregister" gen7_to_9(&[(117, 115)]);
+    TernarySrc2Register "source 2 register" gen7_to_9(&[(125, 118)]);
 }
 Send {
-    EndOfThread "end of thread" all(&[(127, 127)]);
+    EndOfThread "end of thread" gen7_to_9(&[(127, 127)]);
     Descriptor "message descriptor" [&[(124, 96)], &[(124, 96)], &[(126, 96)], &[(126, 96)]];
 }
 SplitSend {
-    SplitDstFile "destination file" from9(&[(35, 35)]);
-    SplitDstType "destination type" from9(&[(40, 37)]);
-    SplitSrc1File "source 1 file" from9(&[(36, 36)]);
-    SplitSrc1Register "source 1 register" from9(&[(51, 44)]);
-    SplitDescriptorInRegister "descriptor in register" from9(&[(77, 77)]);
-    SplitExtendedInRegister "extended descriptor in register" from9(&[(61, 61)]);
-    SplitExtendedRegister "extended descriptor register" from9(&[(82, 80)]);
-    SplitExtendedHigh "extended descriptor" from9(&[(95, 80)]);
-    SplitExtendedLow "extended descriptor" from9(&[(67, 64)]);
+    SplitDstFile "destination file" gen9(&[(35, 35)]);
+    SplitDstType "destination type" gen9(&[(40, 37)]);
+    SplitSrc1File "source 1 file" gen9(&[(36, 36)]);
+    SplitSrc1Register "source 1 register" gen9(&[(51, 44)]);
+    SplitDescriptorInRegister "descriptor in register" gen9(&[(77, 77)]);
+    SplitExtendedInRegister "extended descriptor in register" gen9(&[(61, 61)]);
+    SplitExtendedRegister "extended descriptor register" gen9(&[(82, 80)]);
+    SplitExtendedHigh "extended descriptor" gen9(&[(95, 80)]);
+    SplitExtendedLow "extended descriptor" gen9(&[(67, 64)]);
 }
 Branch {
     JipNarrow "JIP" moved(&[(111, 96)], &[]);
     UipNarrow "UIP" moved(&[(127, 112)], &[]);
-    JipWide "JIP" from8(&[(127, 96)]);
-    UipWide "UIP" from8(&[(95, 64)]);
+    JipWide "JIP" gen8_to_9(&[(127, 96)]);
+    UipWide "UIP" gen8_to_9(&[(95, 64)]);
 }
 }
 

@@ -2,24 +2,26 @@
 
 use crate::Generation;
 
-/// Number of generations, each of which has a column in the tables.
+/// Number of generations, each of which has a column in the tables. Values are written for as many columns as there are
+/// (`[value; 4]`), so that rustc reports all of them when there is one more.
 pub(crate) const COLUMNS: usize = 4;
 
-/// A set of generations.
+/// A set of generations. Sets end with a generation, as the rows of all tables do: none continues into a new one
+/// before somebody has looked it up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Generations([bool; COLUMNS]);
 
 #[allow(missing_docs, reason = "the names are self-explanatory")]
 impl Generations {
     pub const NONE: Generations = Generations([false; COLUMNS]);
-    pub const ALL: Generations = Generations([true; COLUMNS]);
-    pub const ONLY_7: Generations = Generations([true, false, false, false]);
-    pub const UNTIL_75: Generations = Generations([true, true, false, false]);
-    pub const UNTIL_8: Generations = Generations([true, true, true, false]);
-    pub const FROM_75: Generations = Generations([false, true, true, true]);
-    pub const ONLY_8: Generations = Generations([false, false, true, false]);
-    pub const FROM_8: Generations = Generations([false, false, true, true]);
-    pub const FROM_9: Generations = Generations([false, false, false, true]);
+    pub const GEN7_TO_9: Generations = Generations([true, true, true, true]);
+    pub const GEN7: Generations = Generations([true, false, false, false]);
+    pub const GEN7_TO_75: Generations = Generations([true, true, false, false]);
+    pub const GEN7_TO_8: Generations = Generations([true, true, true, false]);
+    pub const GEN75_TO_9: Generations = Generations([false, true, true, true]);
+    pub const GEN8: Generations = Generations([false, false, true, false]);
+    pub const GEN8_TO_9: Generations = Generations([false, false, true, true]);
+    pub const GEN9: Generations = Generations([false, false, false, true]);
 
     /// Whether a generation is one of them.
     pub const fn has(self, generation: Generation) -> bool {

@@ -118,23 +118,23 @@ impl OpcodeInfo {
     }
 }
 
-const fn all(code: u8) -> [Option<u8>; COLUMNS] {
-    [Some(code); COLUMNS]
+const fn gen7_to_9(code: u8) -> [Option<u8>; COLUMNS] {
+    [Some(code); 4]
 }
 /// Gen7 and Gen7.5 only.
-const fn until75(code: u8) -> [Option<u8>; COLUMNS] {
+const fn gen7_to_75(code: u8) -> [Option<u8>; COLUMNS] {
     [Some(code), Some(code), None, None]
 }
-const fn only75(code: u8) -> [Option<u8>; COLUMNS] {
+const fn gen75(code: u8) -> [Option<u8>; COLUMNS] {
     [None, Some(code), None, None]
 }
-const fn from75(code: u8) -> [Option<u8>; COLUMNS] {
+const fn gen75_to_9(code: u8) -> [Option<u8>; COLUMNS] {
     [None, Some(code), Some(code), Some(code)]
 }
-const fn from8(code: u8) -> [Option<u8>; COLUMNS] {
+const fn gen8_to_9(code: u8) -> [Option<u8>; COLUMNS] {
     [None, None, Some(code), Some(code)]
 }
-const fn from9(code: u8) -> [Option<u8>; COLUMNS] {
+const fn gen9(code: u8) -> [Option<u8>; COLUMNS] {
     [None, None, None, Some(code)]
 }
 
@@ -175,77 +175,77 @@ const fn row(
 /// All opcodes, in the order of the enumeration.
 #[rustfmt::skip]
 pub const OPCODES: &[OpcodeInfo] = &[
-    row(Opcode::Illegal, "illegal", all(0), 0, Format::Bare, NONE),
-    row(Opcode::Mov, "mov", all(1), 1, Format::Basic, ALU),
-    row(Opcode::Sel, "sel", all(2), 2, Format::Basic, ALU.union(Allows::CONDITION_WITHOUT_FLAG)),
-    row(Opcode::Movi, "movi", all(3), 1, Format::Basic, Allows::SATURATE),
-    row(Opcode::Not, "not", all(4), 1, Format::Basic, LOGIC),
-    row(Opcode::And, "and", all(5), 2, Format::Basic, LOGIC),
-    row(Opcode::Or, "or", all(6), 2, Format::Basic, LOGIC),
-    row(Opcode::Xor, "xor", all(7), 2, Format::Basic, LOGIC),
-    row(Opcode::Shr, "shr", all(8), 2, Format::Basic, ALU),
-    row(Opcode::Shl, "shl", all(9), 2, Format::Basic, ALU),
-    row(Opcode::Smov, "smov", from8(10), 2, Format::Basic, NONE),
-    row(Opcode::Asr, "asr", all(12), 2, Format::Basic, ALU),
-    row(Opcode::Cmp, "cmp", all(16), 2, Format::Basic, Allows::CONDITION.union(Allows::MODIFIERS).union(Allows::CONDITION_REQUIRED)),
-    row(Opcode::Cmpn, "cmpn", all(17), 2, Format::Basic, Allows::CONDITION.union(Allows::MODIFIERS).union(Allows::CONDITION_REQUIRED)),
-    row(Opcode::Csel, "csel", from8(18), 3, Format::Ternary, ALU.union(Allows::CONDITION_WITHOUT_FLAG).union(Allows::CONDITION_REQUIRED)),
-    row(Opcode::F32To16, "f32to16", until75(19), 1, Format::Basic, ALU),
-    row(Opcode::F16To32, "f16to32", until75(20), 1, Format::Basic, ALU),
-    row(Opcode::Bfrev, "bfrev", all(23), 1, Format::Basic, COUNT),
-    row(Opcode::Bfe, "bfe", all(24), 3, Format::Ternary, NONE),
-    row(Opcode::Bfi1, "bfi1", all(25), 2, Format::Basic, NONE),
-    row(Opcode::Bfi2, "bfi2", all(26), 3, Format::Ternary, NONE),
-    row(Opcode::Dim, "dim", only75(10), 1, Format::Basic, Allows::WIDE_IMMEDIATE),
-    row(Opcode::Jmpi, "jmpi", all(32), 1, Format::Jump, NONE),
-    row(Opcode::Brd, "brd", all(33), 0, Format::RegisterBranch(branch([1; COLUMNS], [IP; COLUMNS], None, Type::W)), NONE),
-    row(Opcode::If, "if", all(34), 0, Format::Branch(branch([2; COLUMNS], [NULL_D; COLUMNS], Some(NULL_SCALAR_D), Type::W)), Allows::BRANCH_CONTROL),
-    row(Opcode::Brc, "brc", all(35), 0, Format::RegisterBranch(branch([2; COLUMNS], [IP; COLUMNS], None, Type::W)), NONE),
-    row(Opcode::Else, "else", all(36), 0, Format::Branch(branch([1, 1, 2, 2], [NULL_D; COLUMNS], Some(NULL_D), Type::W)), Allows::BRANCH_CONTROL.union(Allows::NO_PREDICATE)),
-    row(Opcode::Endif, "endif", all(37), 0, Format::Branch(branch([1; COLUMNS], [NULL_D, NULL_D, NULL_ZERO, NULL_ZERO], Some(NULL_D), Type::W)), NONE),
-    row(Opcode::While, "while", all(39), 0, Format::Branch(branch([1; COLUMNS], [NULL_D; COLUMNS], Some(NULL_D), Type::W)), NONE),
-    row(Opcode::Break, "break", all(40), 0, Format::Branch(branch([2; COLUMNS], [NULL_D; COLUMNS], Some(NULL_D), Type::D)), NONE),
-    row(Opcode::Cont, "cont", all(41), 0, Format::Branch(branch([2; COLUMNS], [IP; COLUMNS], Some(IP), Type::D)), NONE),
-    row(Opcode::Halt, "halt", all(42), 0, Format::Branch(branch([2; COLUMNS], [NULL_D; COLUMNS], Some(NULL_D), Type::D)), NONE),
-    row(Opcode::Calla, "calla", from75(43), 0, Format::Call, NONE),
-    row(Opcode::Call, "call", all(44), 0, Format::Call, NONE),
-    row(Opcode::Ret, "ret", all(45), 1, Format::Return, NONE),
-    row(Opcode::Goto, "goto", from8(46), 0, Format::Branch(branch([2; COLUMNS], [NULL_D; COLUMNS], Some(NULL_D), Type::D)), Allows::BRANCH_CONTROL),
-    row(Opcode::Join, "join", from8(47), 0, Format::Branch(branch([1; COLUMNS], [NULL_D; COLUMNS], Some(NULL_D), Type::D)), NONE),
-    row(Opcode::Wait, "wait", all(48), 0, Format::Wait, NONE),
-    row(Opcode::Send, "send", all(49), 1, Format::Send, NONE),
-    row(Opcode::Sendc, "sendc", all(50), 1, Format::Send, NONE),
-    row(Opcode::Sends, "sends", from9(51), 2, Format::SplitSend, NONE),
-    row(Opcode::Sendsc, "sendsc", from9(52), 2, Format::SplitSend, NONE),
-    row(Opcode::Math, "math", all(56), 2, Format::Math, Allows::SATURATE.union(Allows::MODIFIERS)),
-    row(Opcode::Add, "add", all(64), 2, Format::Basic, ALU),
-    row(Opcode::Mul, "mul", all(65), 2, Format::Basic, ALU),
-    row(Opcode::Avg, "avg", all(66), 2, Format::Basic, ALU),
-    row(Opcode::Frc, "frc", all(67), 1, Format::Basic, ALU),
-    row(Opcode::Rndu, "rndu", all(68), 1, Format::Basic, ALU),
-    row(Opcode::Rndd, "rndd", all(69), 1, Format::Basic, ALU),
-    row(Opcode::Rnde, "rnde", all(70), 1, Format::Basic, ALU),
-    row(Opcode::Rndz, "rndz", all(71), 1, Format::Basic, ALU),
-    row(Opcode::Mac, "mac", all(72), 2, Format::Basic, ALU),
-    row(Opcode::Mach, "mach", all(73), 2, Format::Basic, ALU),
-    row(Opcode::Lzd, "lzd", all(74), 1, Format::Basic, ALU),
-    row(Opcode::Fbh, "fbh", all(75), 1, Format::Basic, NONE),
-    row(Opcode::Fbl, "fbl", all(76), 1, Format::Basic, NONE),
-    row(Opcode::Cbit, "cbit", all(77), 1, Format::Basic, COUNT),
-    row(Opcode::Addc, "addc", all(78), 2, Format::Basic, ALU),
-    row(Opcode::Subb, "subb", all(79), 2, Format::Basic, ALU),
-    row(Opcode::Sad2, "sad2", all(80), 2, Format::Basic, ALU),
-    row(Opcode::Sada2, "sada2", all(81), 2, Format::Basic, ALU),
-    row(Opcode::Dp4, "dp4", all(84), 2, Format::Basic, ALU),
-    row(Opcode::Dph, "dph", all(85), 2, Format::Basic, ALU),
-    row(Opcode::Dp3, "dp3", all(86), 2, Format::Basic, ALU),
-    row(Opcode::Dp2, "dp2", all(87), 2, Format::Basic, ALU),
-    row(Opcode::Line, "line", all(89), 2, Format::Basic, ALU),
-    row(Opcode::Pln, "pln", all(90), 2, Format::Basic, ALU),
-    row(Opcode::Mad, "mad", all(91), 3, Format::Ternary, ALU),
-    row(Opcode::Lrp, "lrp", all(92), 3, Format::Ternary, ALU),
-    row(Opcode::Madm, "madm", from8(93), 3, Format::Ternary, ALU),
-    row(Opcode::Nop, "nop", all(126), 0, Format::Bare, NONE),
+    row(Opcode::Illegal, "illegal", gen7_to_9(0), 0, Format::Bare, NONE),
+    row(Opcode::Mov, "mov", gen7_to_9(1), 1, Format::Basic, ALU),
+    row(Opcode::Sel, "sel", gen7_to_9(2), 2, Format::Basic, ALU.union(Allows::CONDITION_WITHOUT_FLAG)),
+    row(Opcode::Movi, "movi", gen7_to_9(3), 1, Format::Basic, Allows::SATURATE),
+    row(Opcode::Not, "not", gen7_to_9(4), 1, Format::Basic, LOGIC),
+    row(Opcode::And, "and", gen7_to_9(5), 2, Format::Basic, LOGIC),
+    row(Opcode::Or, "or", gen7_to_9(6), 2, Format::Basic, LOGIC),
+    row(Opcode::Xor, "xor", gen7_to_9(7), 2, Format::Basic, LOGIC),
+    row(Opcode::Shr, "shr", gen7_to_9(8), 2, Format::Basic, ALU),
+    row(Opcode::Shl, "shl", gen7_to_9(9), 2, Format::Basic, ALU),
+    row(Opcode::Smov, "smov", gen8_to_9(10), 2, Format::Basic, NONE),
+    row(Opcode::Asr, "asr", gen7_to_9(12), 2, Format::Basic, ALU),
+    row(Opcode::Cmp, "cmp", gen7_to_9(16), 2, Format::Basic, Allows::CONDITION.union(Allows::MODIFIERS).union(Allows::CONDITION_REQUIRED)),
+    row(Opcode::Cmpn, "cmpn", gen7_to_9(17), 2, Format::Basic, Allows::CONDITION.union(Allows::MODIFIERS).union(Allows::CONDITION_REQUIRED)),
+    row(Opcode::Csel, "csel", gen8_to_9(18), 3, Format::Ternary, ALU.union(Allows::CONDITION_WITHOUT_FLAG).union(Allows::CONDITION_REQUIRED)),
+    row(Opcode::F32To16, "f32to16", gen7_to_75(19), 1, Format::Basic, ALU),
+    row(Opcode::F16To32, "f16to32", gen7_to_75(20), 1, Format::Basic, ALU),
+    row(Opcode::Bfrev, "bfrev", gen7_to_9(23), 1, Format::Basic, COUNT),
+    row(Opcode::Bfe, "bfe", gen7_to_9(24), 3, Format::Ternary, NONE),
+    row(Opcode::Bfi1, "bfi1", gen7_to_9(25), 2, Format::Basic, NONE),
+    row(Opcode::Bfi2, "bfi2", gen7_to_9(26), 3, Format::Ternary, NONE),
+    row(Opcode::Dim, "dim", gen75(10), 1, Format::Basic, Allows::WIDE_IMMEDIATE),
+    row(Opcode::Jmpi, "jmpi", gen7_to_9(32), 1, Format::Jump, NONE),
+    row(Opcode::Brd, "brd", gen7_to_9(33), 0, Format::RegisterBranch(branch([1; 4], [IP; 4], None, Type::W)), NONE),
+    row(Opcode::If, "if", gen7_to_9(34), 0, Format::Branch(branch([2; 4], [NULL_D; 4], Some(NULL_SCALAR_D), Type::W)), Allows::BRANCH_CONTROL),
+    row(Opcode::Brc, "brc", gen7_to_9(35), 0, Format::RegisterBranch(branch([2; 4], [IP; 4], None, Type::W)), NONE),
+    row(Opcode::Else, "else", gen7_to_9(36), 0, Format::Branch(branch([1, 1, 2, 2], [NULL_D; 4], Some(NULL_D), Type::W)), Allows::BRANCH_CONTROL.union(Allows::NO_PREDICATE)),
+    row(Opcode::Endif, "endif", gen7_to_9(37), 0, Format::Branch(branch([1; 4], [NULL_D, NULL_D, NULL_ZERO, NULL_ZERO], Some(NULL_D), Type::W)), NONE),
+    row(Opcode::While, "while", gen7_to_9(39), 0, Format::Branch(branch([1; 4], [NULL_D; 4], Some(NULL_D), Type::W)), NONE),
+    row(Opcode::Break, "break", gen7_to_9(40), 0, Format::Branch(branch([2; 4], [NULL_D; 4], Some(NULL_D), Type::D)), NONE),
+    row(Opcode::Cont, "cont", gen7_to_9(41), 0, Format::Branch(branch([2; 4], [IP; 4], Some(IP), Type::D)), NONE),
+    row(Opcode::Halt, "halt", gen7_to_9(42), 0, Format::Branch(branch([2; 4], [NULL_D; 4], Some(NULL_D), Type::D)), NONE),
+    row(Opcode::Calla, "calla", gen75_to_9(43), 0, Format::Call, NONE),
+    row(Opcode::Call, "call", gen7_to_9(44), 0, Format::Call, NONE),
+    row(Opcode::Ret, "ret", gen7_to_9(45), 1, Format::Return, NONE),
+    row(Opcode::Goto, "goto", gen8_to_9(46), 0, Format::Branch(branch([2; 4], [NULL_D; 4], Some(NULL_D), Type::D)), Allows::BRANCH_CONTROL),
+    row(Opcode::Join, "join", gen8_to_9(47), 0, Format::Branch(branch([1; 4], [NULL_D; 4], Some(NULL_D), Type::D)), NONE),
+    row(Opcode::Wait, "wait", gen7_to_9(48), 0, Format::Wait, NONE),
+    row(Opcode::Send, "send", gen7_to_9(49), 1, Format::Send, NONE),
+    row(Opcode::Sendc, "sendc", gen7_to_9(50), 1, Format::Send, NONE),
+    row(Opcode::Sends, "sends", gen9(51), 2, Format::SplitSend, NONE),
+    row(Opcode::Sendsc, "sendsc", gen9(52), 2, Format::SplitSend, NONE),
+    row(Opcode::Math, "math", gen7_to_9(56), 2, Format::Math, Allows::SATURATE.union(Allows::MODIFIERS)),
+    row(Opcode::Add, "add", gen7_to_9(64), 2, Format::Basic, ALU),
+    row(Opcode::Mul, "mul", gen7_to_9(65), 2, Format::Basic, ALU),
+    row(Opcode::Avg, "avg", gen7_to_9(66), 2, Format::Basic, ALU),
+    row(Opcode::Frc, "frc", gen7_to_9(67), 1, Format::Basic, ALU),
+    row(Opcode::Rndu, "rndu", gen7_to_9(68), 1, Format::Basic, ALU),
+    row(Opcode::Rndd, "rndd", gen7_to_9(69), 1, Format::Basic, ALU),
+    row(Opcode::Rnde, "rnde", gen7_to_9(70), 1, Format::Basic, ALU),
+    row(Opcode::Rndz, "rndz", gen7_to_9(71), 1, Format::Basic, ALU),
+    row(Opcode::Mac, "mac", gen7_to_9(72), 2, Format::Basic, ALU),
+    row(Opcode::Mach, "mach", gen7_to_9(73), 2, Format::Basic, ALU),
+    row(Opcode::Lzd, "lzd", gen7_to_9(74), 1, Format::Basic, ALU),
+    row(Opcode::Fbh, "fbh", gen7_to_9(75), 1, Format::Basic, NONE),
+    row(Opcode::Fbl, "fbl", gen7_to_9(76), 1, Format::Basic, NONE),
+    row(Opcode::Cbit, "cbit", gen7_to_9(77), 1, Format::Basic, COUNT),
+    row(Opcode::Addc, "addc", gen7_to_9(78), 2, Format::Basic, ALU),
+    row(Opcode::Subb, "subb", gen7_to_9(79), 2, Format::Basic, ALU),
+    row(Opcode::Sad2, "sad2", gen7_to_9(80), 2, Format::Basic, ALU),
+    row(Opcode::Sada2, "sada2", gen7_to_9(81), 2, Format::Basic, ALU),
+    row(Opcode::Dp4, "dp4", gen7_to_9(84), 2, Format::Basic, ALU),
+    row(Opcode::Dph, "dph", gen7_to_9(85), 2, Format::Basic, ALU),
+    row(Opcode::Dp3, "dp3", gen7_to_9(86), 2, Format::Basic, ALU),
+    row(Opcode::Dp2, "dp2", gen7_to_9(87), 2, Format::Basic, ALU),
+    row(Opcode::Line, "line", gen7_to_9(89), 2, Format::Basic, ALU),
+    row(Opcode::Pln, "pln", gen7_to_9(90), 2, Format::Basic, ALU),
+    row(Opcode::Mad, "mad", gen7_to_9(91), 3, Format::Ternary, ALU),
+    row(Opcode::Lrp, "lrp", gen7_to_9(92), 3, Format::Ternary, ALU),
+    row(Opcode::Madm, "madm", gen8_to_9(93), 3, Format::Ternary, ALU),
+    row(Opcode::Nop, "nop", gen7_to_9(126), 0, Format::Bare, NONE),
 ];
 
 impl Opcode {

@@ -112,14 +112,14 @@ fn violations(
     found
 }
 
-/// A rule for all generations.
-const fn all(
+/// A rule for all generations up to Gen9.
+const fn gen7_to_9(
     id: &'static str,
     reference: &'static str,
     message: &'static str,
     check: fn(&Subject<'_>) -> Vec<ViolationSite>,
 ) -> Rule {
-    Rule { id, reference, message, applies: Generations::ALL, check }
+    Rule { id, reference, message, applies: Generations::GEN7_TO_9, check }
 }
 
 /// A rule for some generations.

@@ -40,15 +40,15 @@ type Filter = fn(&Instruction) -> bool;
 /// The instructions that `iga64` cannot disassemble, by generation.
 const UNKNOWN: &[(Generations, Filter)] = &[
     // Until Broadwell it supports align1 only.
-    (Generations::UNTIL_8, |i| i.access_mode == AccessMode::Align16),
+    (Generations::GEN7_TO_8, |i| i.access_mode == AccessMode::Align16),
     // Later it supports neither write masks, except for `madm`, where the field is an accumulator, nor
     // predicates of align16.
-    (Generations::FROM_9, |i| {
+    (Generations::GEN9, |i| {
         let masked = i.destination.writemask != 0xf && i.opcode != Opcode::Madm;
         i.access_mode == AccessMode::Align16 && (masked || i.predicate.is_some())
     }),
     // It decodes the two offsets of Haswell's `brc` as one number.
-    (Generations::UNTIL_75, |i| i.opcode == Opcode::Brc),
+    (Generations::GEN7_TO_75, |i| i.opcode == Opcode::Brc),
 ];
 
 /// Whether `iga64` supports the generation.

@@ -17,7 +17,7 @@ use crate::fault::Fault;
 const CACHE_FLUSH: u32 = 31;
 
 /// Generations whose sampler has a third bit of SIMD mode, 16-bit results and `cache_flush`.
-const SAMPLER_WIDE: Generations = Generations::FROM_8;
+const SAMPLER_WIDE: Generations = Generations::GEN8_TO_9;
 
 /// A message type of the data ports, and the function that decodes the rest of the descriptor.
 struct Row {
@@ -29,11 +29,11 @@ struct Row {
 
 /// Generations: Gen7, Gen7.5, Gen8, Gen9.
 const COLUMNS: usize = Generation::ALL.len();
-const ALL: Generations = Generations::ALL;
-const ONLY_7: Generations = Generations::ONLY_7;
-const FROM_75: Generations = Generations::FROM_75;
-const FROM_8: Generations = Generations::FROM_8;
-const FROM_9: Generations = Generations::FROM_9;
+const GEN7_TO_9: Generations = Generations::GEN7_TO_9;
+const GEN7: Generations = Generations::GEN7;
+const GEN75_TO_9: Generations = Generations::GEN75_TO_9;
+const GEN8_TO_9: Generations = Generations::GEN8_TO_9;
+const GEN9: Generations = Generations::GEN9;
 
 const fn row(
     target: SharedFunction,
@@ -50,43 +50,43 @@ const fn row(
 /// `HSW_DATAPORT_DC_PORT1_*`).
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
-    row(DataCache,     0x00, ALL,     |f| oword_block(f, false, BlockAddress::OWords(f.surface()))),
-    row(DataCache,     0x08, ALL,     |f| oword_block(f, true, BlockAddress::OWords(f.surface()))),
-    row(DataCache,     0x01, ALL,     |f| oword_block(f, false, BlockAddress::Bytes(f.surface()))),
-    row(DataCache,     0x03, ALL,     |f| dword_scattered(f, false)),
-    row(DataCache,     0x0b, ALL,     |f| dword_scattered(f, true)),
-    row(DataCache,     0x04, ALL,     |f| byte_scattered(f, false)),
-    row(DataCache,     0x0c, ALL,     |f| byte_scattered(f, true)),
-    row(DataCache,     0x05, ONLY_7,  |f| untyped(f, f.surface(), false)),
-    row(DataCache,     0x0d, ONLY_7,  |f| untyped(f, f.surface(), true)),
-    row(DataCache,     0x06, ONLY_7,  |f| atomic(f, f.surface(), false)),
-    row(DataCache,     0x07, ALL,     |_| Some(MessageOperation::Fence)),
-    row(RenderCache,   0x07, ALL,     |_| Some(MessageOperation::Fence)),
-    row(RenderCache,   0x05, ONLY_7,  |f| typed(f, slot_bit(f, 13), false)),
-    row(RenderCache,   0x0d, ONLY_7,  |f| typed(f, slot_bit(f, 13), true)),
-    row(RenderCache,   0x06, ONLY_7,  typed_atomic),
-    row(ConstantCache, 0x00, ALL,     |f| oword_block(f, false, BlockAddress::OWords(f.surface()))),
-    row(ConstantCache, 0x01, ALL,     |f| oword_block(f, false, BlockAddress::Bytes(f.surface()))),
-    row(ConstantCache, 0x03, ALL,     |f| dword_scattered(f, false)),
-    row(SamplerCache,  0x01, ALL,     |f| oword_block(f, false, BlockAddress::Bytes(f.surface()))),
-    row(SamplerCache,  0x04, ALL,     |f| Some(media_block(f, false))),
-    row(DataCache1,    0x01, FROM_75, |f| untyped(f, f.surface(), false)),
-    row(DataCache1,    0x09, FROM_75, |f| untyped(f, f.surface(), true)),
-    row(DataCache1,    0x02, FROM_75, |f| atomic(f, f.surface(), false)),
-    row(DataCache1,    0x1b, FROM_9,  |f| atomic(f, f.surface(), true)),
-    row(DataCache1,    0x05, FROM_75, |f| typed(f, slot_group(f)?, false)),
-    row(DataCache1,    0x0d, FROM_75, |f| typed(f, slot_group(f)?, true)),
-    row(DataCache1,    0x06, FROM_75, typed_atomic),
-    row(DataCache1,    0x04, FROM_75, |f| Some(media_block(f, false))),
-    row(DataCache1,    0x0a, FROM_75, |f| Some(media_block(f, true))),
-    row(DataCache1,    0x11, FROM_8,  |f| untyped(f, Space::Global, false)),
-    row(DataCache1,    0x19, FROM_8,  |f| untyped(f, Space::Global, true)),
-    row(DataCache1,    0x10, FROM_8,  |f| a64_scattered(f, false)),
-    row(DataCache1,    0x1a, FROM_8,  |f| a64_scattered(f, true)),
-    row(DataCache1,    0x14, FROM_8,  |f| a64_block(f, false)),
-    row(DataCache1,    0x15, FROM_8,  |f| a64_block(f, true)),
-    row(DataCache1,    0x12, FROM_8,  |f| atomic(f, Space::Global, false)),
-    row(DataCache1,    0x1d, FROM_9,  |f| atomic(f, Space::Global, true)),
+    row(DataCache,     0x00, GEN7_TO_9,     |f| oword_block(f, false, BlockAddress::OWords(f.surface()))),
+    row(DataCache,     0x08, GEN7_TO_9,     |f| oword_block(f, true, BlockAddress::OWords(f.surface()))),
+    row(DataCache,     0x01, GEN7_TO_9,     |f| oword_block(f, false, BlockAddress::Bytes(f.surface()))),
+    row(DataCache,     0x03, GEN7_TO_9,     |f| dword_scattered(f, false)),
+    row(DataCache,     0x0b, GEN7_TO_9,     |f| dword_scattered(f, true)),
+    row(DataCache,     0x04, GEN7_TO_9,     |f| byte_scattered(f, false)),
+    row(DataCache,     0x0c, GEN7_TO_9,     |f| byte_scattered(f, true)),
+    row(DataCache,     0x05, GEN7,  |f| untyped(f, f.surface(), false)),
+    row(DataCache,     0x0d, GEN7,  |f| untyped(f, f.surface(), true)),
+    row(DataCache,     0x06, GEN7,  |f| atomic(f, f.surface(), false)),
+    row(DataCache,     0x07, GEN7_TO_9,     |_| Some(MessageOperation::Fence)),
+    row(RenderCache,   0x07, GEN7_TO_9,     |_| Some(MessageOperation::Fence)),
+    row(RenderCache,   0x05, GEN7,  |f| typed(f, slot_bit(f, 13), false)),
+    row(RenderCache,   0x0d, GEN7,  |f| typed(f, slot_bit(f, 13), true)),
+    row(RenderCache,   0x06, GEN7,  typed_atomic),
+    row(ConstantCache, 0x00, GEN7_TO_9,     |f| oword_block(f, false, BlockAddress::OWords(f.surface()))),
+    row(ConstantCache, 0x01, GEN7_TO_9,     |f| oword_block(f, false, BlockAddress::Bytes(f.surface()))),
+    row(ConstantCache, 0x03, GEN7_TO_9,     |f| dword_scattered(f, false)),
+    row(SamplerCache,  0x01, GEN7_TO_9,     |f| oword_block(f, false, BlockAddress::Bytes(f.surface()))),
+    row(SamplerCache,  0x04, GEN7_TO_9,     |f| Some(media_block(f, false))),
+    row(DataCache1,    0x01, GEN75_TO_9, |f| untyped(f, f.surface(), false)),
+    row(DataCache1,    0x09, GEN75_TO_9, |f| untyped(f, f.surface(), true)),
+    row(DataCache1,    0x02, GEN75_TO_9, |f| atomic(f, f.surface(), false)),
+    row(DataCache1,    0x1b, GEN9,  |f| atomic(f, f.surface(), true)),
+    row(DataCache1,    0x05, GEN75_TO_9, |f| typed(f, slot_group(f)?, false)),
+    row(DataCache1,    0x0d, GEN75_TO_9, |f| typed(f, slot_group(f)?, true)),
+    row(DataCache1,    0x06, GEN75_TO_9, typed_atomic),
+    row(DataCache1,    0x04, GEN75_TO_9, |f| Some(media_block(f, false))),
+    row(DataCache1,    0x0a, GEN75_TO_9, |f| Some(media_block(f, true))),
+    row(DataCache1,    0x11, GEN8_TO_9,  |f| untyped(f, Space::Global, false)),
+    row(DataCache1,    0x19, GEN8_TO_9,  |f| untyped(f, Space::Global, true)),
+    row(DataCache1,    0x10, GEN8_TO_9,  |f| a64_scattered(f, false)),
+    row(DataCache1,    0x1a, GEN8_TO_9,  |f| a64_scattered(f, true)),
+    row(DataCache1,    0x14, GEN8_TO_9,  |f| a64_block(f, false)),
+    row(DataCache1,    0x15, GEN8_TO_9,  |f| a64_block(f, true)),
+    row(DataCache1,    0x12, GEN8_TO_9,  |f| atomic(f, Space::Global, false)),
+    row(DataCache1,    0x1d, GEN9,  |f| atomic(f, Space::Global, true)),
 ];
 
 /// Number of registers of a scratch block by size code (Volume 2d, `MDC_SBS`; Ivy Bridge and Haswell:

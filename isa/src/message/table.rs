@@ -77,13 +77,13 @@ impl MessageInfo {
     }
 }
 
-const fn all(
+const fn gen7_to_9(
     kind: MessageKind,
     name: &'static str,
     target: SharedFunction,
     number: MessageNumber,
 ) -> MessageInfo {
-    MessageInfo { kind, name, places: [Some((target, number)); COLUMNS] }
+    MessageInfo { kind, name, places: [Some((target, number)); 4] }
 }
 
 /// A message of the data cache on Gen7, of data port 1 on later generations.
@@ -106,17 +106,17 @@ const fn typed(kind: MessageKind, name: &'static str, number: u8) -> MessageInfo
     }
 }
 
-const fn from75(kind: MessageKind, name: &'static str, number: u8) -> MessageInfo {
+const fn gen75_to_9(kind: MessageKind, name: &'static str, number: u8) -> MessageInfo {
     let place = Some((Target::DataCache1, MessageNumber::Type(number)));
     MessageInfo { kind, name, places: [None, place, place, place] }
 }
 
-const fn from8(kind: MessageKind, name: &'static str, number: u8) -> MessageInfo {
+const fn gen8_to_9(kind: MessageKind, name: &'static str, number: u8) -> MessageInfo {
     let place = Some((Target::DataCache1, MessageNumber::Type(number)));
     MessageInfo { kind, name, places: [None, None, place, place] }
 }
 
-const fn from9(kind: MessageKind, name: &'static str, target: SharedFunction, number: u8) -> MessageInfo {
+const fn gen9(kind: MessageKind, name: &'static str, target: SharedFunction, number: u8) -> MessageInfo {
     MessageInfo { kind, name, places: [None, None, None, Some((target, MessageNumber::Type(number)))] }
 }
 
@@ -126,47 +126,47 @@ pub const MESSAGES: &[MessageInfo] = &[
     untyped(MessageKind::UntypedRead, "untyped read", 5, 1),
     untyped(MessageKind::UntypedWrite, "untyped write", 13, 9),
     untyped(MessageKind::UntypedAtomic, "untyped atomic", 6, 2),
-    from75(MessageKind::UntypedAtomic4x2, "untyped atomic 4x2", 3),
-    from9(MessageKind::UntypedAtomicFloat, "untyped float atomic", Target::DataCache1, 0x1b),
-    from8(MessageKind::A64UntypedRead, "a64 untyped read", 0x11),
-    from8(MessageKind::A64UntypedWrite, "a64 untyped write", 0x19),
-    from8(MessageKind::A64UntypedAtomic, "a64 untyped atomic", 0x12),
-    from9(MessageKind::A64UntypedAtomicFloat, "a64 untyped float atomic", Target::DataCache1, 0x1d),
-    from8(MessageKind::A64ScatteredRead, "a64 scattered read", 0x10),
-    from8(MessageKind::A64ScatteredWrite, "a64 scattered write", 0x1a),
-    from8(MessageKind::A64BlockRead, "a64 block read", 0x14),
-    from8(MessageKind::A64BlockWrite, "a64 block write", 0x15),
-    all(MessageKind::ByteScatteredRead, "byte scattered read", Target::DataCache, MessageNumber::Type(4)),
-    all(MessageKind::ByteScatteredWrite, "byte scattered write", Target::DataCache, MessageNumber::Type(12)),
-    all(MessageKind::DwordScatteredRead, "dword scattered read", Target::DataCache, MessageNumber::Type(3)),
-    all(MessageKind::DwordScatteredRead, "dword scattered read", Target::ConstantCache, MessageNumber::Type(3)),
-    all(MessageKind::DwordScatteredWrite, "dword scattered write", Target::DataCache, MessageNumber::Type(11)),
-    all(MessageKind::OwordBlockRead, "oword block read", Target::DataCache, MessageNumber::Type(0)),
-    all(MessageKind::OwordBlockRead, "oword block read", Target::ConstantCache, MessageNumber::Type(0)),
-    all(MessageKind::OwordBlockReadUnaligned, "unaligned oword block read", Target::DataCache, MessageNumber::Type(1)),
-    all(MessageKind::OwordBlockReadUnaligned, "unaligned oword block read", Target::ConstantCache, MessageNumber::Type(1)),
-    all(MessageKind::OwordBlockReadUnaligned, "unaligned oword block read", Target::SamplerCache, MessageNumber::Type(1)),
-    all(MessageKind::OwordBlockWrite, "oword block write", Target::DataCache, MessageNumber::Type(8)),
-    all(MessageKind::OwordDualBlockRead, "oword dual block read", Target::DataCache, MessageNumber::Type(2)),
-    all(MessageKind::OwordDualBlockRead, "oword dual block read", Target::ConstantCache, MessageNumber::Type(2)),
-    all(MessageKind::OwordDualBlockWrite, "oword dual block write", Target::DataCache, MessageNumber::Type(10)),
-    all(MessageKind::ScratchRead, "scratch read", Target::DataCache, MessageNumber::Scratch(false)),
-    all(MessageKind::ScratchWrite, "scratch write", Target::DataCache, MessageNumber::Scratch(true)),
-    all(MessageKind::Fence, "fence", Target::DataCache, MessageNumber::Type(7)),
-    all(MessageKind::Fence, "fence", Target::RenderCache, MessageNumber::Type(7)),
+    gen75_to_9(MessageKind::UntypedAtomic4x2, "untyped atomic 4x2", 3),
+    gen9(MessageKind::UntypedAtomicFloat, "untyped float atomic", Target::DataCache1, 0x1b),
+    gen8_to_9(MessageKind::A64UntypedRead, "a64 untyped read", 0x11),
+    gen8_to_9(MessageKind::A64UntypedWrite, "a64 untyped write", 0x19),
+    gen8_to_9(MessageKind::A64UntypedAtomic, "a64 untyped atomic", 0x12),
+    gen9(MessageKind::A64UntypedAtomicFloat, "a64 untyped float atomic", Target::DataCache1, 0x1d),
+    gen8_to_9(MessageKind::A64ScatteredRead, "a64 scattered read", 0x10),
+    gen8_to_9(MessageKind::A64ScatteredWrite, "a64 scattered write", 0x1a),
+    gen8_to_9(MessageKind::A64BlockRead, "a64 block read", 0x14),
+    gen8_to_9(MessageKind::A64BlockWrite, "a64 block write", 0x15),
+    gen7_to_9(MessageKind::ByteScatteredRead, "byte scattered read", Target::DataCache, MessageNumber::Type(4)),
+    gen7_to_9(MessageKind::ByteScatteredWrite, "byte scattered write", Target::DataCache, MessageNumber::Type(12)),
+    gen7_to_9(MessageKind::DwordScatteredRead, "dword scattered read", Target::DataCache, MessageNumber::Type(3)),
+    gen7_to_9(MessageKind::DwordScatteredRead, "dword scattered read", Target::ConstantCache, MessageNumber::Type(3)),
+    gen7_to_9(MessageKind::DwordScatteredWrite, "dword scattered write", Target::DataCache, MessageNumber::Type(11)),
+    gen7_to_9(MessageKind::OwordBlockRead, "oword block read", Target::DataCache, MessageNumber::Type(0)),
+    gen7_to_9(MessageKind::OwordBlockRead, "oword block read", Target::ConstantCache, MessageNumber::Type(0)),
+    gen7_to_9(MessageKind::OwordBlockReadUnaligned, "unaligned oword block read", Target::DataCache, MessageNumber::Type(1)),
+    gen7_to_9(MessageKind::OwordBlockReadUnaligned, "unaligned oword block read", Target::ConstantCache, MessageNumber::Type(1)),
+    gen7_to_9(MessageKind::OwordBlockReadUnaligned, "unaligned oword block read", Target::SamplerCache, MessageNumber::Type(1)),
+    gen7_to_9(MessageKind::OwordBlockWrite, "oword block write", Target::DataCache, MessageNumber::Type(8)),
+    gen7_to_9(MessageKind::OwordDualBlockRead, "oword dual block read", Target::DataCache, MessageNumber::Type(2)),
+    gen7_to_9(MessageKind::OwordDualBlockRead, "oword dual block read", Target::ConstantCache, MessageNumber::Type(2)),
+    gen7_to_9(MessageKind::OwordDualBlockWrite, "oword dual block write", Target::DataCache, MessageNumber::Type(10)),
+    gen7_to_9(MessageKind::ScratchRead, "scratch read", Target::DataCache, MessageNumber::Scratch(false)),
+    gen7_to_9(MessageKind::ScratchWrite, "scratch write", Target::DataCache, MessageNumber::Scratch(true)),
+    gen7_to_9(MessageKind::Fence, "fence", Target::DataCache, MessageNumber::Type(7)),
+    gen7_to_9(MessageKind::Fence, "fence", Target::RenderCache, MessageNumber::Type(7)),
     typed(MessageKind::TypedRead, "typed read", 5),
     typed(MessageKind::TypedWrite, "typed write", 13),
     typed(MessageKind::TypedAtomic, "typed atomic", 6),
     typed(MessageKind::MediaBlockRead, "media block read", 4),
-    all(MessageKind::MediaBlockRead, "media block read", Target::SamplerCache, MessageNumber::Type(4)),
+    gen7_to_9(MessageKind::MediaBlockRead, "media block read", Target::SamplerCache, MessageNumber::Type(4)),
     typed(MessageKind::MediaBlockWrite, "media block write", 10),
-    from9(MessageKind::RenderTargetRead, "render target read", Target::RenderCache, 13),
-    all(MessageKind::RenderTargetWrite, "render target write", Target::RenderCache, MessageNumber::Type(12)),
-    all(MessageKind::Sampler, "sample", Target::Sampler, MessageNumber::Only),
-    all(MessageKind::Urb, "urb", Target::Urb, MessageNumber::Only),
-    all(MessageKind::Gateway, "gateway", Target::Gateway, MessageNumber::Only),
-    all(MessageKind::ThreadSpawner, "thread spawner", Target::ThreadSpawner, MessageNumber::Only),
-    all(MessageKind::PixelInterpolator, "pixel interpolator", Target::PixelInterpolator, MessageNumber::Only),
+    gen9(MessageKind::RenderTargetRead, "render target read", Target::RenderCache, 13),
+    gen7_to_9(MessageKind::RenderTargetWrite, "render target write", Target::RenderCache, MessageNumber::Type(12)),
+    gen7_to_9(MessageKind::Sampler, "sample", Target::Sampler, MessageNumber::Only),
+    gen7_to_9(MessageKind::Urb, "urb", Target::Urb, MessageNumber::Only),
+    gen7_to_9(MessageKind::Gateway, "gateway", Target::Gateway, MessageNumber::Only),
+    gen7_to_9(MessageKind::ThreadSpawner, "thread spawner", Target::ThreadSpawner, MessageNumber::Only),
+    gen7_to_9(MessageKind::PixelInterpolator, "pixel interpolator", Target::PixelInterpolator, MessageNumber::Only),
 ];
 
 impl MessageKind {

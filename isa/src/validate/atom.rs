@@ -6,7 +6,7 @@
 //! Gemini Lake as well.
 
 use super::subject::{Subject, is_null};
-use super::{Rule, ViolationSite, all, whole};
+use super::{Rule, ViolationSite, gen7_to_9, whole};
 use crate::opcode::Format;
 use crate::{Opcode, Operand, Region, Register, Source, Type};
 
@@ -15,12 +15,12 @@ const REFERENCE: &str =
 
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[
-    all("atom.stride", REFERENCE, "a 64-bit operation has equal strides of whole qwords in source and destination", stride),
-    all("atom.contiguous", REFERENCE, "a 64-bit operation's sources have a vertical stride of width times horizontal stride", contiguous),
-    all("atom.offset", REFERENCE, "a 64-bit operation's sources, unless scalar, begin where the destination does", offset),
-    all("atom.indirect", REFERENCE, "a 64-bit operation has no indirect operands", indirect),
-    all("atom.architecture", REFERENCE, "a 64-bit operation uses no architecture registers", architecture),
-    all("atom.dependency", REFERENCE, "a 64-bit operation has no dependency control", dependency),
+    gen7_to_9("atom.stride", REFERENCE, "a 64-bit operation has equal strides of whole qwords in source and destination", stride),
+    gen7_to_9("atom.contiguous", REFERENCE, "a 64-bit operation's sources have a vertical stride of width times horizontal stride", contiguous),
+    gen7_to_9("atom.offset", REFERENCE, "a 64-bit operation's sources, unless scalar, begin where the destination does", offset),
+    gen7_to_9("atom.indirect", REFERENCE, "a 64-bit operation has no indirect operands", indirect),
+    gen7_to_9("atom.architecture", REFERENCE, "a 64-bit operation uses no architecture registers", architecture),
+    gen7_to_9("atom.dependency", REFERENCE, "a 64-bit operation has no dependency control", dependency),
 ];
 
 /// Whether a type has 64 bits, or it is a multiplication of dwords.

@@ -1,21 +1,21 @@
 //! Rules on opcodes, execution sizes and branches.
 
 use super::subject::Subject;
-use super::{Rule, ViolationSite, all, whole};
+use super::{Rule, ViolationSite, gen7_to_9, whole};
 use crate::opcode::{Allows, Format};
 use crate::{AccessMode, Arf, Extra, Opcode, Register};
 
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[
-    all("control.opcode", "Opcode Encoding", "the generation has no such instruction", opcode),
-    all("control.exec-size", "Execution Size", "an execution size is 1, 2, 4, 8, 16 or 32", exec_size),
-    all("control.channels", "Quarter Control, Nibble Control", "the channels lie within the thread's 32", channels),
-    all("control.access-mode", "Three-Source Instructions", "three-source instructions are align16", access_mode),
-    all("control.predicate", "Instruction Set Reference, else", "the instruction has no predicate", predicate),
-    all("control.branch-alignment", "Instruction Set Reference, JIP and UIP", "a branch's offset is a multiple of 8 bytes", branch_alignment),
-    all("control.jmpi", "Instruction Set Reference, jmpi", "jmpi has one channel and no execution mask", jmpi),
-    all("control.wait", "Instruction Set Reference, wait", "wait has one channel, a notification register and no execution mask", wait),
-    all("control.illegal", "Instruction Set Reference, illegal", "illegal raises an exception", illegal),
+    gen7_to_9("control.opcode", "Opcode Encoding", "the generation has no such instruction", opcode),
+    gen7_to_9("control.exec-size", "Execution Size", "an execution size is 1, 2, 4, 8, 16 or 32", exec_size),
+    gen7_to_9("control.channels", "Quarter Control, Nibble Control", "the channels lie within the thread's 32", channels),
+    gen7_to_9("control.access-mode", "Three-Source Instructions", "three-source instructions are align16", access_mode),
+    gen7_to_9("control.predicate", "Instruction Set Reference, else", "the instruction has no predicate", predicate),
+    gen7_to_9("control.branch-alignment", "Instruction Set Reference, JIP and UIP", "a branch's offset is a multiple of 8 bytes", branch_alignment),
+    gen7_to_9("control.jmpi", "Instruction Set Reference, jmpi", "jmpi has one channel and no execution mask", jmpi),
+    gen7_to_9("control.wait", "Instruction Set Reference, wait", "wait has one channel, a notification register and no execution mask", wait),
+    gen7_to_9("control.illegal", "Instruction Set Reference, illegal", "illegal raises an exception", illegal),
 ];
 
 fn opcode(s: &Subject<'_>) -> Vec<ViolationSite> {

@@ -13,12 +13,12 @@ const REFERENCE: &str = "Special Restrictions for Handling Mixed Mode Float Oper
 
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[
-    some(Generations::FROM_9, "mixed.indirect", REFERENCE, "an operation on floats and half floats has no indirect sources", indirect),
-    some(Generations::FROM_9, "mixed.simd8", REFERENCE, "an operation on half floats that gives floats has at most 8 channels", simd8),
-    some(Generations::FROM_9, "mixed.packed", REFERENCE, "packed half floats made of floats are at most 8, at a multiple of 16 bytes", packed),
-    some(Generations::FROM_9, "mixed.math", REFERENCE, "math of floats and half floats has half floats with gaps", math),
-    some(Generations::FROM_9, "mixed.align16", REFERENCE, "an align16 operation on floats and half floats has at most 8 channels, packed sources and no accumulator", align16),
-    some(Generations::FROM_9, "mixed.accumulator", REFERENCE, "half floats from an accumulator have a stride of 2", accumulator),
+    some(Generations::GEN9, "mixed.indirect", REFERENCE, "an operation on floats and half floats has no indirect sources", indirect),
+    some(Generations::GEN9, "mixed.simd8", REFERENCE, "an operation on half floats that gives floats has at most 8 channels", simd8),
+    some(Generations::GEN9, "mixed.packed", REFERENCE, "packed half floats made of floats are at most 8, at a multiple of 16 bytes", packed),
+    some(Generations::GEN9, "mixed.math", REFERENCE, "math of floats and half floats has half floats with gaps", math),
+    some(Generations::GEN9, "mixed.align16", REFERENCE, "an align16 operation on floats and half floats has at most 8 channels, packed sources and no accumulator", align16),
+    some(Generations::GEN9, "mixed.accumulator", REFERENCE, "half floats from an accumulator have a stride of 2", accumulator),
 ];
 
 /// Whether it is such an operation.

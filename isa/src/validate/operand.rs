@@ -1,7 +1,7 @@
 //! Rules on operands and modifiers.
 
 use super::subject::{Subject, is_null};
-use super::{Rule, ViolationSite, all, at_destination, some, whole};
+use super::{Rule, ViolationSite, at_destination, gen7_to_9, some, whole};
 use crate::opcode::{Allows, Format};
 use crate::{Extra, Generations, MathFunction, Opcode, Operand, Register, Source, ThreadControl, Type};
 
@@ -10,30 +10,30 @@ const MATH: &str = "Instruction Set Reference, math - Extended Math Function";
 
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[
-    all("operand.sources", REFERENCE, "a source is missing", missing),
-    all("operand.null-source", REFERENCE, "the null register is no source", null_source),
-    all("operand.type", "Execution Data Types", "the generation has no such type", types),
-    all("operand.modifier", REFERENCE, "the instruction has no source modifiers", modifiers),
-    some(Generations::FROM_8, "operand.logic-abs", "Broadwell, Instruction Set Reference, and", "logic instructions have no absolute values", logic_abs),
-    all("operand.saturate", REFERENCE, "the instruction does not saturate", saturate),
-    all("operand.condition", REFERENCE, "the instruction has no conditional modifier", condition),
-    all("operand.condition-required", REFERENCE, "the instruction needs a conditional modifier", condition_required),
-    some(Generations::UNTIL_75, "operand.compare-destination", "Ivy Bridge, Instruction Set Reference, cmp", "a comparison's destination is a general register or the null register", compare_destination),
-    some(Generations::UNTIL_75, "operand.compare-switch", "Ivy Bridge, Instruction Set Reference, cmp", "a comparison without destination has the option of a thread switch", compare_switch),
-    all("operand.sel", "Instruction Set Reference, sel", "sel has either a predicate or a conditional modifier", sel),
-    all("operand.flag", "Flag Register", "there are f0.0, f0.1, f1.0 and f1.1", flag),
-    all("operand.address", "Indirect Addressing", "the address register has no such word", address),
-    all("operand.float-logic", REFERENCE, "logic and shift instructions work on integers", float_logic),
-    all("operand.immediate-first", "Immediate Operands", "only the last source can be an immediate", immediate_first),
-    all("operand.immediate-wide", "Immediate Operands", "a 64-bit immediate is an instruction's only source", immediate_wide),
-    all("operand.second-arf", "Architecture Register File", "an architecture register is source 0 only", second_arf),
-    all("math.type", MATH, "math works on floats (macros also on doubles), its integer divisions on dwords", math_type),
-    all("math.simd8", MATH, "an integer division has at most 8 channels", math_simd8),
-    all("math.modifier", MATH, "an integer division has no source modifiers", math_modifier),
-    all("math.stride", MATH, "the destination of math is packed", math_stride),
-    all("ternary.exec-size", "Three-Source Instructions", "a three-source instruction has 4, 8 or 16 channels (or 2 of 64 bits)", ternary_size),
-    all("ternary.span", "Three-Source Instructions", "an operand of a three-source instruction spans at most two registers", ternary_span),
-    all("ternary.file-end", "Three-Source Instructions", "there are 128 general registers", ternary_end),
+    gen7_to_9("operand.sources", REFERENCE, "a source is missing", missing),
+    gen7_to_9("operand.null-source", REFERENCE, "the null register is no source", null_source),
+    gen7_to_9("operand.type", "Execution Data Types", "the generation has no such type", types),
+    gen7_to_9("operand.modifier", REFERENCE, "the instruction has no source modifiers", modifiers),
+    some(Generations::GEN8_TO_9, "operand.logic-abs", "Broadwell, Instruction Set Reference, and", "logic instructions have no absolute values", logic_abs),
+    gen7_to_9("operand.saturate", REFERENCE, "the instruction does not saturate", saturate),
+    gen7_to_9("operand.condition", REFERENCE, "the instruction has no conditional modifier", condition),
+    gen7_to_9("operand.condition-required", REFERENCE, "the instruction needs a conditional modifier", condition_required),
+    some(Generations::GEN7_TO_75, "operand.compare-destination", "Ivy Bridge, Instruction Set Reference, cmp", "a comparison's destination is a general register or the null register", compare_destination),
+    some(Generations::GEN7_TO_75, "operand.compare-switch", "Ivy Bridge, Instruction Set Reference, cmp", "a comparison without destination has the option of a thread switch", compare_switch),
+    gen7_to_9("operand.sel", "Instruction Set Reference, sel", "sel has either a predicate or a conditional modifier", sel),
+    gen7_to_9("operand.flag", "Flag Register", "there are f0.0, f0.1, f1.0 and f1.1", flag),
+    gen7_to_9("operand.address", "Indirect Addressing", "the address register has no such word", address),
+    gen7_to_9("operand.float-logic", REFERENCE, "logic and shift instructions work on integers", float_logic),
+    gen7_to_9("operand.immediate-first", "Immediate Operands", "only the last source can be an immediate", immediate_first),
+    gen7_to_9("operand.immediate-wide", "Immediate Operands", "a 64-bit immediate is an instruction's only source", immediate_wide),
+    gen7_to_9("operand.second-arf", "Architecture Register File", "an architecture register is source 0 only", second_arf),
+    gen7_to_9("math.type", MATH, "math works on floats (macros also on doubles), its integer divisions on dwords", math_type),
+    gen7_to_9("math.simd8", MATH, "an integer division has at most 8 channels", math_simd8),
+    gen7_to_9("math.modifier", MATH, "an integer division has no source modifiers", math_modifier),
+    gen7_to_9("math.stride", MATH, "the destination of math is packed", math_stride),
+    gen7_to_9("ternary.exec-size", "Three-Source Instructions", "a three-source instruction has 4, 8 or 16 channels (or 2 of 64 bits)", ternary_size),
+    gen7_to_9("ternary.span", "Three-Source Instructions", "an operand of a three-source instruction spans at most two registers", ternary_span),
+    gen7_to_9("ternary.file-end", "Three-Source Instructions", "there are 128 general registers", ternary_end),
 ];
 
 fn missing(s: &Subject<'_>) -> Vec<ViolationSite> {

@@ -1,7 +1,7 @@
 //! Rules on regions: "Register Region Restrictions".
 
 use super::subject::{GRF, Subject, is_null, registers};
-use super::{Rule, ViolationSite, all, at_destination, some, whole};
+use super::{Rule, ViolationSite, at_destination, gen7_to_9, some, whole};
 use crate::opcode::Format;
 use crate::{AccessMode, Generations, Opcode, Operand, Region, Source, Type};
 
@@ -14,38 +14,38 @@ const ALIGN16: &str = "Instruction Fields, Vertical Stride";
 
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[
-    all("region.width", GENERAL, "the execution size is at least the region's width", width),
-    all("region.row", GENERAL, "one row that fills the execution size has a vertical stride of width times horizontal stride", row),
-    some(Generations::UNTIL_75, "region.column", GENERAL, "a width of 1 has a horizontal stride of 0", column),
-    some(Generations::FROM_8, "region.column-qword", GENERAL, "a width of 1 has a horizontal stride of 0 (64 bits: or that of the rows)", column_qword),
-    all("region.scalar", GENERAL, "one element for one channel has no strides", scalar),
-    all("region.repeated", GENERAL, "without strides the width is 1", repeated),
-    all("region.indirect-rows", GENERAL, "rows with addresses of their own (VxH) are indirect", indirect_rows),
-    some(Generations::ONLY_7, "region.double-rows", "Mesa, generate_mov_indirect: Ivy Bridge reads two addresses for each channel", "rows with addresses of their own (VxH) are not of doubles", double_rows),
-    some(Generations::ONLY_7, "region.align16-pairs", ALIGN16, "an align16 source has no vertical stride of 2", align16_pairs),
-    all("region.align16-stride", ALIGN16, "an align16 source has a vertical stride of 0, 2 or 4", align16_stride),
-    some(Generations::FROM_8, "region.align16-qword", "Broadwell, Register Region Restrictions, Special Requirements for Handling Double Precision Data Types", "an align16 operation from narrower types to 64 bits has at most 2 channels", align16_qword),
-    all("region.crossing", GENERAL, "the elements of a row lie in one register", crossing),
-    all("region.alignment", GENERAL, "an element starts at a multiple of its size", alignment),
-    all("region.source-span", ALIGNMENT, "a source spans at most two registers", source_span),
-    all("region.destination-span", ALIGNMENT, "the destination spans at most two registers", destination_span),
-    all("region.destination-stride", GENERAL, "the destination's stride is not 0", destination_stride),
-    all("region.file-end", ALIGNMENT, "there are 128 general registers", file_end),
-    some(Generations::UNTIL_8, "region.even-words", "Broadwell, Register Region Restrictions, Region Alignment Rules", "with a source of two registers a destination within one lies in one OWord or evenly in both", even_words),
-    some(Generations::UNTIL_8, "region.even-registers", "Broadwell, Register Region Restrictions, Region Alignment Rules", "a destination of two registers is evenly split", even_registers),
-    all("region.math-even", "Extended Math Function", "a math destination of two registers is evenly split", math_even),
-    some(Generations::UNTIL_75, "region.halves", "Haswell, Register Region Restrictions, Region Alignment Rules", "each of two destination registers is made of one of a source's two registers", halves),
-    some(Generations::UNTIL_75, "region.half-offsets", "Haswell, Register Region Restrictions, Region Alignment Rules", "a source begins at the same place in both of its registers", half_offsets),
-    some(Generations::UNTIL_75, "region.pairs", "Haswell, Register Region Restrictions, Region Alignment Rules", "a destination of two registers has scalar sources, packed words for packed dwords, or sources of two registers", pairs),
-    some(Generations::UNTIL_75, "region.half-channels", "Haswell, Register Region Restrictions; Mesa, get_fpu_lowered_simd_width", "under the execution mask each of two destination registers has 8 channels, of doubles 4 (Ivy Bridge: one register)", half_channels),
-    all("region.packed-bytes", TYPES, "only a raw mov has a packed byte destination", packed_bytes),
-    all("region.ratio", TYPES, "a destination narrower than the execution type has a stride of the sizes' ratio (bytes: or a larger one)", ratio),
-    all("region.ratio-alignment", TYPES, "a destination narrower than the execution type is aligned to that", ratio_alignment),
-    all("region.byte-qword", "Broadwell, Volume 2a, mov", "there is no conversion between bytes and 64-bit types", byte_qword),
-    all("region.half-qword", "Broadwell, Volume 2a, mov", "there is no conversion between half floats and 64-bit types", half_qword),
-    all("region.half-integer", "Broadwell, Volume 2a, mov", "a conversion between half float and integer has a dword per element at the destination", half_integer),
-    all("region.vector-immediate", IMMEDIATES, "the destination of a vector immediate starts at a multiple of 16 bytes", vector_alignment),
-    all("region.vector-stride", IMMEDIATES, "the destination of V and UV has a stride of a word or a dword, of VF of a dword", vector_stride),
+    gen7_to_9("region.width", GENERAL, "the execution size is at least the region's width", width),
+    gen7_to_9("region.row", GENERAL, "one row that fills the execution size has a vertical stride of width times horizontal stride", row),
+    some(Generations::GEN7_TO_75, "region.column", GENERAL, "a width of 1 has a horizontal stride of 0", column),
+    some(Generations::GEN8_TO_9, "region.column-qword", GENERAL, "a width of 1 has a horizontal stride of 0 (64 bits: or that of the rows)", column_qword),
+    gen7_to_9("region.scalar", GENERAL, "one element for one channel has no strides", scalar),
+    gen7_to_9("region.repeated", GENERAL, "without strides the width is 1", repeated),
+    gen7_to_9("region.indirect-rows", GENERAL, "rows with addresses of their own (VxH) are indirect", indirect_rows),
+    some(Generations::GEN7, "region.double-rows", "Mesa, generate_mov_indirect: Ivy Bridge reads two addresses for each channel", "rows with addresses of their own (VxH) are not of doubles", double_rows),
+    some(Generations::GEN7, "region.align16-pairs", ALIGN16, "an align16 source has no vertical stride of 2", align16_pairs),
+    gen7_to_9("region.align16-stride", ALIGN16, "an align16 source has a vertical stride of 0, 2 or 4", align16_stride),
+    some(Generations::GEN8_TO_9, "region.align16-qword", "Broadwell, Register Region Restrictions, Special Requirements for Handling Double Precision Data Types", "an align16 operation from narrower types to 64 bits has at most 2 channels", align16_qword),
+    gen7_to_9("region.crossing", GENERAL, "the elements of a row lie in one register", crossing),
+    gen7_to_9("region.alignment", GENERAL, "an element starts at a multiple of its size", alignment),
+    gen7_to_9("region.source-span", ALIGNMENT, "a source spans at most two registers", source_span),
+    gen7_to_9("region.destination-span", ALIGNMENT, "the destination spans at most two registers", destination_span),
+    gen7_to_9("region.destination-stride", GENERAL, "the destination's stride is not 0", destination_stride),
+    gen7_to_9("region.file-end", ALIGNMENT, "there are 128 general registers", file_end),
+    some(Generations::GEN7_TO_8, "region.even-words", "Broadwell, Register Region Restrictions, Region Alignment Rules", "with a source of two registers a destination within one lies in one OWord or evenly in both", even_words),
+    some(Generations::GEN7_TO_8, "region.even-registers", "Broadwell, Register Region Restrictions, Region Alignment Rules", "a destination of two registers is evenly split", even_registers),
+    gen7_to_9("region.math-even", "Extended Math Function", "a math destination of two registers is evenly split", math_even),
+    some(Generations::GEN7_TO_75, "region.halves", "Haswell, Register Region Restrictions, Region Alignment Rules", "each of two destination registers is made of one of a source's two registers", halves),
+    some(Generations::GEN7_TO_75, "region.half-offsets", "Haswell, Register Region Restrictions, Region Alignment Rules", "a source begins at the same place in both of its registers", half_offsets),
+    some(Generations::GEN7_TO_75, "region.pairs", "Haswell, Register Region Restrictions, Region Alignment Rules", "a destination of two registers has scalar sources, packed words for packed dwords, or sources of two registers", pairs),
+    some(Generations::GEN7_TO_75, "region.half-channels", "Haswell, Register Region Restrictions; Mesa, get_fpu_lowered_simd_width", "under the execution mask each of two destination registers has 8 channels, of doubles 4 (Ivy Bridge: one register)", half_channels),
+    gen7_to_9("region.packed-bytes", TYPES, "only a raw mov has a packed byte destination", packed_bytes),
+    gen7_to_9("region.ratio", TYPES, "a destination narrower than the execution type has a stride of the sizes' ratio (bytes: or a larger one)", ratio),
+    gen7_to_9("region.ratio-alignment", TYPES, "a destination narrower than the execution type is aligned to that", ratio_alignment),
+    gen7_to_9("region.byte-qword", "Broadwell, Volume 2a, mov", "there is no conversion between bytes and 64-bit types", byte_qword),
+    gen7_to_9("region.half-qword", "Broadwell, Volume 2a, mov", "there is no conversion between half floats and 64-bit types", half_qword),
+    gen7_to_9("region.half-integer", "Broadwell, Volume 2a, mov", "a conversion between half float and integer has a dword per element at the destination", half_integer),
+    gen7_to_9("region.vector-immediate", IMMEDIATES, "the destination of a vector immediate starts at a multiple of 16 bytes", vector_alignment),
+    gen7_to_9("region.vector-stride", IMMEDIATES, "the destination of V and UV has a stride of a word or a dword, of VF of a dword", vector_stride),
 ];
 
 fn width(s: &Subject<'_>) -> Vec<ViolationSite> {

@@ -1,7 +1,7 @@
 //! Rules on messages.
 
 use super::subject::{Subject, is_null};
-use super::{Rule, ViolationSite, all, at_destination, some, whole};
+use super::{Rule, ViolationSite, at_destination, gen7_to_9, some, whole};
 use crate::message::{HeaderRule, Message, Operation, SimdMode, surface};
 use crate::opcode::Format;
 use crate::{Descriptor, Generations, Region, Register, SharedFunction};
@@ -11,25 +11,25 @@ const DATA_PORT: &str = "Shared Functions - Data Port, Messages";
 
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[
-    all("send.payload", SEND, "a payload is in general registers, directly addressed", payload),
-    all("send.aligned", SEND, "a payload starts where a register does", aligned),
-    some(Generations::FROM_9, "send.region", "Skylake, Instruction Set Reference, send", "a payload's region is <0,1,0>: its bits are the extended descriptor's", region),
-    all("send.end-registers", SEND, "the payload of a thread's last message is in g112 to g127", end_registers),
-    all("send.end-response", SEND, "a thread's last message has no response", end_response),
-    all("send.file-end", SEND, "there are 128 general registers", file_end),
-    all("send.response", SEND, "a response needs a destination", response),
-    some(Generations::FROM_8, "send.r127", "Broadwell, Instruction Set Reference, send", "g127 is no destination of a message that overlaps its payload", r127),
-    all("send.split-overlap", "Skylake, Instruction Set Reference, sends", "the payloads of a split send do not overlap", overlap),
-    all("send.unknown", DATA_PORT, "the shared function has no such message", unknown),
-    all("send.empty", DATA_PORT, "a message has a payload", empty),
-    all("send.length", DATA_PORT, "the payload's length does not fit the message", length),
-    all("send.response-length", DATA_PORT, "the response's length does not fit the message", response_length),
-    all("send.header", DATA_PORT, "the message must or cannot have a header", header),
-    all("send.channels", DATA_PORT, "the message serves fewer channels than the instruction has", lanes),
-    all("send.a64-surface", "Shared Functions - Data Port, A64", "64-bit addresses have a stateless surface (253 or 255)", a64_surface),
-    all("send.no-channels", DATA_PORT, "an untyped or typed message moves at least one channel", no_channels),
-    all("send.scratch-end", "Shared Functions - Data Port, Scratch Block", "a scratch block ends within 4096 registers", scratch_end),
-    all("send.end-target", SEND, "the thread ends with a message to the thread spawner, URB, render cache or sampler", end_target),
+    gen7_to_9("send.payload", SEND, "a payload is in general registers, directly addressed", payload),
+    gen7_to_9("send.aligned", SEND, "a payload starts where a register does", aligned),
+    some(Generations::GEN9, "send.region", "Skylake, Instruction Set Reference, send", "a payload's region is <0,1,0>: its bits are the extended descriptor's", region),
+    gen7_to_9("send.end-registers", SEND, "the payload of a thread's last message is in g112 to g127", end_registers),
+    gen7_to_9("send.end-response", SEND, "a thread's last message has no response", end_response),
+    gen7_to_9("send.file-end", SEND, "there are 128 general registers", file_end),
+    gen7_to_9("send.response", SEND, "a response needs a destination", response),
+    some(Generations::GEN8_TO_9, "send.r127", "Broadwell, Instruction Set Reference, send", "g127 is no destination of a message that overlaps its payload", r127),
+    gen7_to_9("send.split-overlap", "Skylake, Instruction Set Reference, sends", "the payloads of a split send do not overlap", overlap),
+    gen7_to_9("send.unknown", DATA_PORT, "the shared function has no such message", unknown),
+    gen7_to_9("send.empty", DATA_PORT, "a message has a payload", empty),
+    gen7_to_9("send.length", DATA_PORT, "the payload's length does not fit the message", length),
+    gen7_to_9("send.response-length", DATA_PORT, "the response's length does not fit the message", response_length),
+    gen7_to_9("send.header", DATA_PORT, "the message must or cannot have a header", header),
+    gen7_to_9("send.channels", DATA_PORT, "the message serves fewer channels than the instruction has", lanes),
+    gen7_to_9("send.a64-surface", "Shared Functions - Data Port, A64", "64-bit addresses have a stateless surface (253 or 255)", a64_surface),
+    gen7_to_9("send.no-channels", DATA_PORT, "an untyped or typed message moves at least one channel", no_channels),
+    gen7_to_9("send.scratch-end", "Shared Functions - Data Port, Scratch Block", "a scratch block ends within 4096 registers", scratch_end),
+    gen7_to_9("send.end-target", SEND, "the thread ends with a message to the thread spawner, URB, render cache or sampler", end_target),
 ];
 
 fn is_send(s: &Subject<'_>) -> bool {

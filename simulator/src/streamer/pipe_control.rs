@@ -79,13 +79,13 @@ impl Need {
     }
 }
 
-const ALL: Generations = Generations::ALL;
-const ONLY_7: Generations = Generations::ONLY_7;
-const UNTIL_75: Generations = Generations::UNTIL_75;
-const UNTIL_8: Generations = Generations::UNTIL_8;
-const FROM_8: Generations = Generations::FROM_8;
-const ONLY_8: Generations = Generations::ONLY_8;
-const FROM_9: Generations = Generations::FROM_9;
+const GEN7_TO_9: Generations = Generations::GEN7_TO_9;
+const GEN7: Generations = Generations::GEN7;
+const GEN7_TO_75: Generations = Generations::GEN7_TO_75;
+const GEN7_TO_8: Generations = Generations::GEN7_TO_8;
+const GEN8_TO_9: Generations = Generations::GEN8_TO_9;
+const GEN8: Generations = Generations::GEN8;
+const GEN9: Generations = Generations::GEN9;
 
 /// A rule for all pipelines.
 const fn rule(field: Field, generations: Generations, needs: Need) -> Rule {
@@ -102,25 +102,25 @@ const fn gpgpu(field: Field, generations: Generations, needs: Need) -> Rule {
 /// `crocus_emit_raw_pipe_control` quote it.
 #[rustfmt::skip]
 const RULES: &[Rule] = &[
-    rule(pc::TLB_INVALIDATE, ALL, Need::Stall),
-    rule(pc::TLB_INVALIDATE, UNTIL_75, Need::Write),
-    rule(pc::DEPTH_STALL, ONLY_7, Need::NoFlush),
-    rule(pc::MEDIA_CLEAR, ALL, Need::Stall),
-    rule(pc::INDIRECT_DISABLE, ALL, Need::Stall),
-    rule(pc::STORE_DATA_INDEX, ALL, Need::Write),
-    rule(pc::VF_INVALIDATE, FROM_8, Need::Write),
-    rule(pc::FLUSH_LLC, ALL, Need::WriteImmediate),
-    rule(pc::SNAPSHOT_RESET, ALL, Need::Never),
-    rule(pc::CS_STALL, UNTIL_8, Need::Company),
-    rule(pc::STATE_INVALIDATE, UNTIL_8, Need::StallBefore),
-    gpgpu(pc::POST_SYNC, ONLY_8, Need::Stall),
-    gpgpu(pc::NOTIFY, ONLY_8, Need::Stall),
-    gpgpu(pc::DEPTH_STALL, ONLY_8, Need::Stall),
-    gpgpu(pc::TARGET_FLUSH, ONLY_8, Need::Stall),
-    gpgpu(pc::DEPTH_FLUSH, ONLY_8, Need::Stall),
-    gpgpu(pc::DC_FLUSH, ONLY_8, Need::Stall),
-    gpgpu(pc::TEXTURE_INVALIDATE, FROM_9, Need::Stall),
-    gpgpu(pc::POST_SYNC, FROM_9, Need::StallBefore),
+    rule(pc::TLB_INVALIDATE, GEN7_TO_9, Need::Stall),
+    rule(pc::TLB_INVALIDATE, GEN7_TO_75, Need::Write),
+    rule(pc::DEPTH_STALL, GEN7, Need::NoFlush),
+    rule(pc::MEDIA_CLEAR, GEN7_TO_9, Need::Stall),
+    rule(pc::INDIRECT_DISABLE, GEN7_TO_9, Need::Stall),
+    rule(pc::STORE_DATA_INDEX, GEN7_TO_9, Need::Write),
+    rule(pc::VF_INVALIDATE, GEN8_TO_9, Need::Write),
+    rule(pc::FLUSH_LLC, GEN7_TO_9, Need::WriteImmediate),
+    rule(pc::SNAPSHOT_RESET, GEN7_TO_9, Need::Never),
+    rule(pc::CS_STALL, GEN7_TO_8, Need::Company),
+    rule(pc::STATE_INVALIDATE, GEN7_TO_8, Need::StallBefore),
+    gpgpu(pc::POST_SYNC, GEN8, Need::Stall),
+    gpgpu(pc::NOTIFY, GEN8, Need::Stall),
+    gpgpu(pc::DEPTH_STALL, GEN8, Need::Stall),
+    gpgpu(pc::TARGET_FLUSH, GEN8, Need::Stall),
+    gpgpu(pc::DEPTH_FLUSH, GEN8, Need::Stall),
+    gpgpu(pc::DC_FLUSH, GEN8, Need::Stall),
+    gpgpu(pc::TEXTURE_INVALIDATE, GEN9, Need::Stall),
+    gpgpu(pc::POST_SYNC, GEN9, Need::StallBefore),
 ];
 
 /// A rule as masks of dword 1, which has all its fields.
@@ -166,7 +166,7 @@ const INVALIDATIONS: &[Field] = &[
 
 /// Generations on which every fourth command must stall (WaCsStallAtEveryFourthPipecontrol, quoted by Mesa's
 /// `crocus_emit_raw_pipe_control`).
-const STALL_EVERY_FOURTH: Generations = ONLY_7;
+const STALL_EVERY_FOURTH: Generations = GEN7;
 
 /// Counts commands without a stall, for [`STALL_EVERY_FOURTH`].
 fn count(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<(), Fault> {

@@ -117,9 +117,9 @@ const L16: Channels = &[(L, 16)];
 const L32: Channels = &[(L, 32)];
 
 const NONE: Generations = Generations::NONE;
-const ALL: Generations = Generations::ALL;
-const FROM75: Generations = Generations::FROM_75;
-const FROM9: Generations = Generations::FROM_9;
+const GEN7_TO_9: Generations = Generations::GEN7_TO_9;
+const GEN75_TO_9: Generations = Generations::GEN75_TO_9;
+const GEN9: Generations = Generations::GEN9;
 const WRITE: bool = true;
 const NO_WRITE: bool = false;
 
@@ -137,21 +137,21 @@ const fn row(
 /// All formats, by number.
 #[rustfmt::skip]
 pub const FORMATS: &[SurfaceFormat] = &[
-    row(0x000, "R32G32B32A32_FLOAT", ChannelType::Float, RGBA32, FROM9, WRITE),
-    row(0x001, "R32G32B32A32_SINT", ChannelType::Sint, RGBA32, FROM9, WRITE),
-    row(0x002, "R32G32B32A32_UINT", ChannelType::Uint, RGBA32, FROM9, WRITE),
+    row(0x000, "R32G32B32A32_FLOAT", ChannelType::Float, RGBA32, GEN9, WRITE),
+    row(0x001, "R32G32B32A32_SINT", ChannelType::Sint, RGBA32, GEN9, WRITE),
+    row(0x002, "R32G32B32A32_UINT", ChannelType::Uint, RGBA32, GEN9, WRITE),
     row(0x006, "R32G32B32X32_FLOAT", ChannelType::Float, RGBX32, NONE, NO_WRITE),
     row(0x040, "R32G32B32_FLOAT", ChannelType::Float, RGB32, NONE, NO_WRITE),
     row(0x041, "R32G32B32_SINT", ChannelType::Sint, RGB32, NONE, NO_WRITE),
     row(0x042, "R32G32B32_UINT", ChannelType::Uint, RGB32, NONE, NO_WRITE),
     row(0x080, "R16G16B16A16_UNORM", ChannelType::Unorm, RGBA16, NONE, WRITE),
     row(0x081, "R16G16B16A16_SNORM", ChannelType::Snorm, RGBA16, NONE, WRITE),
-    row(0x082, "R16G16B16A16_SINT", ChannelType::Sint, RGBA16, FROM9, WRITE),
-    row(0x083, "R16G16B16A16_UINT", ChannelType::Uint, RGBA16, FROM75, WRITE),
-    row(0x084, "R16G16B16A16_FLOAT", ChannelType::Float, RGBA16, FROM9, WRITE),
-    row(0x085, "R32G32_FLOAT", ChannelType::Float, RG32, FROM9, WRITE),
-    row(0x086, "R32G32_SINT", ChannelType::Sint, RG32, FROM9, WRITE),
-    row(0x087, "R32G32_UINT", ChannelType::Uint, RG32, FROM9, WRITE),
+    row(0x082, "R16G16B16A16_SINT", ChannelType::Sint, RGBA16, GEN9, WRITE),
+    row(0x083, "R16G16B16A16_UINT", ChannelType::Uint, RGBA16, GEN75_TO_9, WRITE),
+    row(0x084, "R16G16B16A16_FLOAT", ChannelType::Float, RGBA16, GEN9, WRITE),
+    row(0x085, "R32G32_FLOAT", ChannelType::Float, RG32, GEN9, WRITE),
+    row(0x086, "R32G32_SINT", ChannelType::Sint, RG32, GEN9, WRITE),
+    row(0x087, "R32G32_UINT", ChannelType::Uint, RG32, GEN9, WRITE),
     row(0x088, "R32_FLOAT_X8X24_TYPELESS", ChannelType::Float, R32X32, NONE, NO_WRITE),
     row(0x08a, "L32A32_FLOAT", ChannelType::Float, LA32, NONE, NO_WRITE),
     row(0x08e, "R16G16B16X16_UNORM", ChannelType::Unorm, RGBX16, NONE, NO_WRITE),
@@ -163,17 +163,17 @@ pub const FORMATS: &[SurfaceFormat] = &[
     row(0x0c7, "R8G8B8A8_UNORM", ChannelType::Unorm, RGBA8, NONE, WRITE),
     row(0x0c8, "R8G8B8A8_UNORM_SRGB", ChannelType::Srgb, RGBA8, NONE, NO_WRITE),
     row(0x0c9, "R8G8B8A8_SNORM", ChannelType::Snorm, RGBA8, NONE, WRITE),
-    row(0x0ca, "R8G8B8A8_SINT", ChannelType::Sint, RGBA8, FROM9, WRITE),
-    row(0x0cb, "R8G8B8A8_UINT", ChannelType::Uint, RGBA8, FROM75, WRITE),
+    row(0x0ca, "R8G8B8A8_SINT", ChannelType::Sint, RGBA8, GEN9, WRITE),
+    row(0x0cb, "R8G8B8A8_UINT", ChannelType::Uint, RGBA8, GEN75_TO_9, WRITE),
     row(0x0cc, "R16G16_UNORM", ChannelType::Unorm, RG16, NONE, WRITE),
     row(0x0cd, "R16G16_SNORM", ChannelType::Snorm, RG16, NONE, WRITE),
-    row(0x0ce, "R16G16_SINT", ChannelType::Sint, RG16, FROM9, WRITE),
-    row(0x0cf, "R16G16_UINT", ChannelType::Uint, RG16, FROM75, WRITE),
-    row(0x0d0, "R16G16_FLOAT", ChannelType::Float, RG16, FROM9, WRITE),
+    row(0x0ce, "R16G16_SINT", ChannelType::Sint, RG16, GEN9, WRITE),
+    row(0x0cf, "R16G16_UINT", ChannelType::Uint, RG16, GEN75_TO_9, WRITE),
+    row(0x0d0, "R16G16_FLOAT", ChannelType::Float, RG16, GEN9, WRITE),
     row(0x0d1, "B10G10R10A2_UNORM", ChannelType::Unorm, BGR10A2, NONE, WRITE),
-    row(0x0d6, "R32_SINT", ChannelType::Sint, R32, ALL, WRITE),
-    row(0x0d7, "R32_UINT", ChannelType::Uint, R32, ALL, WRITE),
-    row(0x0d8, "R32_FLOAT", ChannelType::Float, R32, ALL, WRITE),
+    row(0x0d6, "R32_SINT", ChannelType::Sint, R32, GEN7_TO_9, WRITE),
+    row(0x0d7, "R32_UINT", ChannelType::Uint, R32, GEN7_TO_9, WRITE),
+    row(0x0d8, "R32_FLOAT", ChannelType::Float, R32, GEN7_TO_9, WRITE),
     row(0x0d9, "R24_UNORM_X8_TYPELESS", ChannelType::Unorm, R24X8, NONE, NO_WRITE),
     row(0x0df, "L16A16_UNORM", ChannelType::Unorm, LA16, NONE, NO_WRITE),
     row(0x0e3, "I32_FLOAT", ChannelType::Float, I32, NONE, NO_WRITE),
@@ -193,13 +193,13 @@ pub const FORMATS: &[SurfaceFormat] = &[
     row(0x105, "B4G4R4A4_UNORM_SRGB", ChannelType::Srgb, B4G4R4A4, NONE, NO_WRITE),
     row(0x106, "R8G8_UNORM", ChannelType::Unorm, RG8, NONE, WRITE),
     row(0x107, "R8G8_SNORM", ChannelType::Snorm, RG8, NONE, WRITE),
-    row(0x108, "R8G8_SINT", ChannelType::Sint, RG8, FROM9, WRITE),
-    row(0x109, "R8G8_UINT", ChannelType::Uint, RG8, FROM75, WRITE),
+    row(0x108, "R8G8_SINT", ChannelType::Sint, RG8, GEN9, WRITE),
+    row(0x109, "R8G8_UINT", ChannelType::Uint, RG8, GEN75_TO_9, WRITE),
     row(0x10a, "R16_UNORM", ChannelType::Unorm, R16, NONE, WRITE),
     row(0x10b, "R16_SNORM", ChannelType::Snorm, R16, NONE, WRITE),
-    row(0x10c, "R16_SINT", ChannelType::Sint, R16, FROM9, WRITE),
-    row(0x10d, "R16_UINT", ChannelType::Uint, R16, FROM75, WRITE),
-    row(0x10e, "R16_FLOAT", ChannelType::Float, R16, FROM9, WRITE),
+    row(0x10c, "R16_SINT", ChannelType::Sint, R16, GEN9, WRITE),
+    row(0x10d, "R16_UINT", ChannelType::Uint, R16, GEN75_TO_9, WRITE),
+    row(0x10e, "R16_FLOAT", ChannelType::Float, R16, GEN9, WRITE),
     row(0x111, "I16_UNORM", ChannelType::Unorm, I16, NONE, NO_WRITE),
     row(0x112, "L16_UNORM", ChannelType::Unorm, L16, NONE, NO_WRITE),
     row(0x113, "A16_UNORM", ChannelType::Unorm, A16, NONE, NO_WRITE),
@@ -211,8 +211,8 @@ pub const FORMATS: &[SurfaceFormat] = &[
     row(0x11b, "B5G5R5X1_UNORM_SRGB", ChannelType::Srgb, B5G5R5X1, NONE, NO_WRITE),
     row(0x140, "R8_UNORM", ChannelType::Unorm, R8, NONE, WRITE),
     row(0x141, "R8_SNORM", ChannelType::Snorm, R8, NONE, WRITE),
-    row(0x142, "R8_SINT", ChannelType::Sint, R8, FROM9, WRITE),
-    row(0x143, "R8_UINT", ChannelType::Uint, R8, FROM75, WRITE),
+    row(0x142, "R8_SINT", ChannelType::Sint, R8, GEN9, WRITE),
+    row(0x143, "R8_UINT", ChannelType::Uint, R8, GEN75_TO_9, WRITE),
     row(0x144, "A8_UNORM", ChannelType::Unorm, A8, NONE, WRITE),
     row(0x145, "I8_UNORM", ChannelType::Unorm, I8, NONE, NO_WRITE),
     row(0x146, "L8_UNORM", ChannelType::Unorm, L8, NONE, NO_WRITE),
