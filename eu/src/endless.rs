@@ -46,9 +46,10 @@ pub fn is_silent(ops: &[Op], index: usize) -> bool {
         if index >= ops.len() || std::mem::replace(&mut reached[index], true) {
             continue;
         }
-        let unknown = [Branch::JumpIndirect, Branch::Return];
-        if matches!(&ops[index].action, Action::Branch(own) if unknown.contains(own) || matches!(own, Branch::Call { .. }))
-        {
+        if matches!(
+            &ops[index].action,
+            Action::Branch(Branch::JumpIndirect | Branch::Call { .. } | Branch::Return)
+        ) {
             return false;
         }
         for next in thread_successors(ops, index) {

@@ -1,5 +1,7 @@
 //! Atomic operations on dwords and qwords.
 
+use std::cell::Cell;
+
 use super::scattered::lanes;
 use super::{Call, Space};
 use crate::dispatch::GRF_SIZE;
@@ -155,10 +157,14 @@ pub fn perform(call: &mut Call<'_, '_>, message: &Atomic) -> Result<(), Fault> {
         };
         let (a, b) = (operand(call, 0), operand(call, 1));
         let cut = |value: u64| if size == 8 { value } else { u64::from(value as u32) };
-        let old = call
-            .update(region, address, size, |old| operation.apply(old, a, b, size).map(cut))
-            .map_err(place)?;
-        changes |= operation.apply(old, a, b, size).is_some_and(|new| cut(new) != old);
+        // The new value, of the last time that the update was tried.
+        let new = Cell::new(None);
+        let apply = |old| {
+            new.set(operation.apply(old, a, b, size).map(cut));
+            new.get()
+        };
+        let old = call.update(region, address, size, apply).map_err(place)?;
+        changes |= new.get().is_some_and(|new| new != old);
         if let Some(response) = response {
             let value = operation.returned(old, size);
             let at = response + lane * size;
