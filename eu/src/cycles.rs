@@ -9,9 +9,8 @@
 
 use gencl_isa::{Generation, MathFunction, Opcode, Type};
 
-use super::lower::is_branch;
-use super::op::Op;
-use super::operand::SourceLocation;
+use crate::op::{Op, is_branch};
+use crate::operand::SourceLocation;
 
 /// A number of clocks for each generation.
 type Row = [u32; Generation::ALL.len()];

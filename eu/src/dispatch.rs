@@ -6,8 +6,8 @@
 use std::ops::AddAssign;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use crate::control;
 use crate::device::Device;
-use crate::thread::control;
 
 /// Bytes of a general register.
 pub const GRF_SIZE: usize = 32;

@@ -4,43 +4,32 @@
 //! "Shared Functions"). See `docs/eu.md` for how it works and what is not simulated.
 
 pub mod abi;
-pub mod compute;
+mod arithmetic;
+mod context;
+mod control;
 pub mod cycles;
+mod decode;
 pub mod device;
 pub mod dispatch;
-mod double_pairs;
-mod endless;
-mod fast;
-mod fast_compare;
-mod fast_float;
-mod fast_move;
+mod execute;
 pub mod fault;
 pub mod file;
-pub mod float;
-mod flow;
-pub mod functions;
-mod general;
-mod ieee_macro;
-mod kernel;
-mod lower;
-mod math;
+mod masks;
 pub mod memory;
 pub mod message;
-mod odd;
 pub mod op;
 pub mod operand;
-mod probe;
 pub mod profile;
-mod run;
+pub mod shared_function;
 pub mod thread;
-mod value;
-mod wide;
 
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use endless::{Cycle, no_end, registers_repeat};
-pub use flow::thread_successors;
-pub use kernel::{Kernel, first_instruction};
-pub use run::{Context, Worker, run_group, run_group_with, run_one, send_one};
-pub use run::{barrier_deadlock, locate_fault};
+pub use arithmetic::{compute, float, functions};
+pub use context::{Context, MessageCache};
+pub use decode::endless::{no_end, registers_repeat, thread_successors};
+pub use decode::{ImageUse, Kernel, first_instruction};
+pub use execute::{
+    Cycle, Worker, barrier_deadlock, locate_fault, run_group, run_group_with, run_one, send_one,
+};

@@ -1,11 +1,11 @@
 //! Lowered instructions: the form in which they are executed.
 
-use gencl_isa::{Condition, PredicateControl, Type};
+use gencl_isa::{Condition, Opcode, PredicateControl, Type};
 
-use super::message::Message;
-use super::operand::{Dst, Src};
-use super::thread::Thread;
 use crate::fault::Fault;
+use crate::message::Message;
+use crate::operand::{Dst, Src};
+use crate::thread::Thread;
 
 /// A fault of a thread, boxed, as it is rare and large.
 pub type Trap = Box<Fault>;
@@ -72,13 +72,16 @@ pub enum Action {
     Refused(Box<Fault>),
 }
 
+/// The exponent registers of destination and sources (0 to 7), if they have any.
+pub type ExponentRegisters = [Option<u8>; 4];
+
 /// A lowered instruction.
 #[derive(Debug)]
 pub struct Op {
     /// What it does.
     pub action: Action,
     /// Arithmetic: which operation, for the general path.
-    pub opcode: gencl_isa::Opcode,
+    pub opcode: Opcode,
     /// `math`: its function.
     pub function: Option<gencl_isa::MathFunction>,
     /// Execution size.
@@ -116,7 +119,7 @@ pub struct Op {
     /// Execution type ("Execution Data Type").
     pub execution_type: Type,
     /// Math macros: the exponent registers of destination and sources.
-    pub exponents: super::ieee_macro::Registers,
+    pub exponents: ExponentRegisters,
     /// Destination.
     pub dst: Dst,
     /// Sources.
@@ -133,4 +136,32 @@ pub struct Op {
     pub offset: u32,
     /// Bytes of its encoding.
     pub size: u8,
+}
+
+/// Whether an opcode is a control flow instruction.
+pub fn is_branch(opcode: Opcode) -> bool {
+    use Opcode as O;
+    matches!(
+        opcode,
+        O::Jmpi
+            | O::Brd
+            | O::If
+            | O::Brc
+            | O::Else
+            | O::Endif
+            | O::While
+            | O::Break
+            | O::Cont
+            | O::Halt
+            | O::Calla
+            | O::Call
+            | O::Ret
+            | O::Goto
+            | O::Join
+    )
+}
+
+/// Whether the conditional modifier of an opcode selects the operation; such instructions write no flags.
+pub fn condition_is_operation(opcode: Opcode) -> bool {
+    matches!(opcode, Opcode::Sel | Opcode::Csel)
 }

@@ -2,7 +2,7 @@
 
 use gencl_isa::{AccessMode, Destination, Operand, Region, Register, Source, Type};
 
-use super::file::{self, ADDRESS, File, GRF_BYTES, grf_mask};
+use crate::file::{self, ADDRESS, File, GRF_BYTES, grf_mask};
 
 /// Maximum number of channels of an instruction.
 pub const MAX_LANES: usize = 32;
@@ -389,4 +389,14 @@ pub const fn full_mask(lanes: usize) -> u32 {
 pub fn address_word(file: &File, index: usize) -> u16 {
     let at = ADDRESS + index % 16 * 2;
     u16::from_le_bytes([file[at], file[at + 1]])
+}
+
+/// Iterates over the channels of a mask.
+pub fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+    let mut left = mask;
+    std::iter::from_fn(move || {
+        let lane = left.trailing_zeros();
+        left &= left.wrapping_sub(1);
+        (lane < 32).then_some(lane as usize)
+    })
 }

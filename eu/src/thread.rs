@@ -1,27 +1,8 @@
-//! The state of one EU thread, its execution masks and flags.
+//! The state of one EU thread.
 
-use gencl_isa::{Condition, PredicateControl};
-
-use super::file::{self, CONTROL, FILE_BYTES, FLAG, File};
-use super::op::{Op, Pred};
-use super::operand::full_mask;
-use crate::dispatch::{GroupStatistics, Launch, Rounding};
-
-/// Fields of `cr0.0` (Volume 7, "Control Register").
-pub mod control {
-    /// Alternative floating-point mode.
-    pub const ALTERNATE: u32 = 1 << 0;
-    /// Single program flow.
-    pub const SINGLE_PROGRAM_FLOW: u32 = 1 << 2;
-    /// Rounding mode: 0 nearest even, 1 up, 2 down, 3 to zero.
-    pub const ROUNDING_SHIFT: u32 = 4;
-    /// Keep double precision denormals.
-    pub const DENORMALS_64: u32 = 1 << 6;
-    /// Keep single precision denormals.
-    pub const DENORMALS_32: u32 = 1 << 7;
-    /// Keep half precision denormals.
-    pub const DENORMALS_16: u32 = 1 << 10;
-}
+use crate::control;
+use crate::dispatch::{GRF_SIZE, GroupStatistics, Launch, Rounding};
+use crate::file::{self, CONTROL, FILE_BYTES, FLAG, File};
 
 /// The floating-point mode, from `cr0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -149,7 +130,7 @@ impl Thread {
         self.parked = 0;
         self.ip = 0;
         self.next = 0;
-        self.written = file::grf_mask(0, launch.payload_registers() * crate::dispatch::GRF_SIZE);
+        self.written = file::grf_mask(0, launch.payload_registers() * GRF_SIZE);
         self.status = Status::Ready;
         self.polls = None;
         self.number = number;
@@ -185,79 +166,6 @@ impl Thread {
         self.file[FLAG..FLAG + 8].copy_from_slice(&flags.to_le_bytes());
     }
 
-    /// The channels of an instruction that the execution mask enables; bit 0 is its first channel.
-    #[inline(always)]
-    pub fn enabled(&self, op: &Op) -> u32 {
-        let all = full_mask(usize::from(op.lanes));
-        if op.no_mask { all } else { self.active >> op.channel & all }
-    }
-
-    /// The channels for which an instruction is executed; bit 0 is its first channel.
-    #[inline(always)]
-    pub fn mask(&self, op: &Op) -> u32 {
-        let enabled = self.enabled(op);
-        match op.predicate {
-            Some(predicate) if !op.predicate_is_operand => enabled & self.predicate(op, predicate),
-            _ => enabled,
-        }
-    }
-
-    /// The channels of an instruction whose predicate is true, or all of them when it has none.
-    #[inline(always)]
-    pub fn predicate_or_all(&self, op: &Op) -> u32 {
-        op.predicate.map_or(u32::MAX, |p| self.predicate(op, p))
-    }
-
-    /// Evaluates a predicate for each channel of an instruction (Volume 7, "Predication").
-    #[inline(always)]
-    pub fn predicate(&self, op: &Op, predicate: Pred) -> u32 {
-        let bits = match predicate.control {
-            PredicateControl::Normal => (self.flags() >> op.flag_bit) as u32,
-            _ => self.combined_predicate(op, predicate.control),
-        };
-        if predicate.inverse { !bits } else { bits }
-    }
-
-    fn combined_predicate(&self, op: &Op, control: PredicateControl) -> u32 {
-        use PredicateControl as P;
-        let flags = self.flags();
-        let own = (flags >> op.flag_base) as u32;
-        let grouped = |size: u32, all: bool| {
-            let mut result = 0;
-            let group = full_mask(size as usize);
-            for base in (0..32).step_by(size as usize) {
-                let bits = own >> base & group;
-                if if all { bits == group } else { bits != 0 } {
-                    result |= group << base;
-                }
-            }
-            result >> op.channel
-        };
-        let component = |c: u32| {
-            let spread = (own >> op.channel) >> c & 0x1111_1111;
-            spread * 0xf
-        };
-        match control {
-            P::Normal => own >> op.channel,
-            P::AnyV => ((flags | flags >> 32) >> (op.flag_base & 31) >> op.channel) as u32,
-            P::AllV => ((flags & flags >> 32) >> (op.flag_base & 31) >> op.channel) as u32,
-            P::Any2H => grouped(2, false),
-            P::All2H => grouped(2, true),
-            P::Any4H | P::Align16Any4H => grouped(4, false),
-            P::All4H | P::Align16All4H => grouped(4, true),
-            P::Any8H => grouped(8, false),
-            P::All8H => grouped(8, true),
-            P::Any16H => grouped(16, false),
-            P::All16H => grouped(16, true),
-            P::Any32H => grouped(32, false),
-            P::All32H => grouped(32, true),
-            P::ReplicateX => component(0),
-            P::ReplicateY => component(1),
-            P::ReplicateZ => component(2),
-            P::ReplicateW => component(3),
-        }
-    }
-
     /// Parks channels (bit 0: channel 0 of the thread) at an instruction.
     pub fn park(&mut self, channels: u32, at: usize) {
         let mut left = channels;
@@ -285,27 +193,5 @@ impl Thread {
     /// Whether a channel is parked at an instruction.
     pub fn has_parked_at(&self, at: usize) -> bool {
         (0..32).any(|c| self.parked >> c & 1 != 0 && self.parked_at[c] as usize == at)
-    }
-}
-
-/// Whether a conditional modifier holds for a result with these properties (Volume 7, "Assigning Conditional
-/// Modifiers").
-#[inline(always)]
-pub fn condition_holds(
-    condition: Condition,
-    zero: bool,
-    negative: bool,
-    unordered: bool,
-    overflow: bool,
-) -> bool {
-    match condition {
-        Condition::Equal => zero,
-        Condition::NotEqual => !zero,
-        Condition::Greater => !unordered && !zero && !negative,
-        Condition::GreaterEqual => !unordered && (zero || !negative),
-        Condition::Less => !unordered && !zero && negative,
-        Condition::LessEqual => !unordered && (zero || negative),
-        Condition::Overflow => overflow,
-        Condition::Unordered => unordered,
     }
 }

@@ -5,7 +5,8 @@ use gencl_isa::SharedFunction::{
 };
 use gencl_isa::{Generation, Generations};
 
-use super::image::{MediaBlock, RowOverride, Sample, SampleKind, SlotGroup, Typed, TypedAtomic};
+use super::image::operations::{MediaBlock, RowOverride, Sample, SlotGroup, Typed, TypedAtomic};
+use super::image::sample_kind::SampleKind;
 use super::{
     Atomic, AtomicOperation, Block, BlockAddress, Element, MessageOperation, Scattered, ScratchBlock, Space,
     Untyped,

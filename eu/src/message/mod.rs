@@ -5,35 +5,25 @@
 //! with Mesa's `brw_eu.h` and IGA's `MessageDecoderHDC.cpp`.
 
 mod atomic;
-mod block;
+mod buffer;
 mod descriptor;
-mod footprint;
-mod image;
-mod port;
-mod scattered;
-mod surface_state;
+pub(crate) mod image;
+pub(crate) mod port;
+pub(crate) mod surface_state;
 
 use gencl_isa::{Descriptor, SharedFunction};
 
-use super::file::{self, ADDRESS, GRF_BYTES};
-use super::op::{Op, Trap};
-use super::run::Context;
-use super::thread::{Status, Thread};
 use crate::dispatch::GRF_SIZE;
 use crate::fault::Fault;
-use crate::memory::Cursor;
+use crate::file::{self, GRF_BYTES};
 pub use atomic::{Atomic, AtomicOperation};
-pub use block::{Block, BlockAddress, ScratchBlock};
+pub use buffer::{Block, BlockAddress, Element, Scattered, ScratchBlock, Untyped};
 pub use descriptor::decode;
-pub use footprint::Footprint;
-use image::PreparedSlot;
 pub use image::{
     AddressMode, Axis, ChannelType, Component, FORMATS, FilterFacts, ImageBinding, ImageFacts, ImageNumbers,
-    ImageUse, Parameter, SurfaceFormat, channel_bits, registers,
+    MediaBlock, Parameter, Sample, SurfaceFormat, Typed, TypedAtomic, channel_bits, registers,
 };
-pub use image::{MediaBlock, Sample, Typed, TypedAtomic};
-pub use port::{Space, are_flat, can_be_flat};
-pub use scattered::{Element, Scattered, Untyped};
+pub use port::{MemoryRegion, Space, are_flat, can_be_flat};
 
 /// The operation of a message, decoded from its descriptor.
 #[derive(Clone, Debug, PartialEq)]
@@ -179,146 +169,4 @@ impl Message {
         }
         Ok(())
     }
-}
-
-/// What a message instruction keeps from one execution to the next. It can be used with any launch: a stale one
-/// only costs time.
-#[derive(Debug, Default)]
-pub struct MessageCache {
-    /// The buffer of the last access.
-    pub cursor: Cursor,
-    /// The image of the last access.
-    image: PreparedSlot,
-}
-
-/// A message that is being performed: the state that it accesses.
-pub struct Call<'a, 'c> {
-    /// The state of the work-group.
-    pub context: &'a mut Context<'c>,
-    /// The thread.
-    pub thread: &'a mut Thread,
-    /// The instruction.
-    pub op: &'a Op,
-    /// The message.
-    pub message: &'a Message,
-    /// Lengths and header.
-    pub lengths: MessageLengths,
-    /// Enabled channels; bit 0 is the instruction's first channel.
-    pub mask: u32,
-}
-
-impl Call<'_, '_> {
-    /// Offset in the register file of register `index` of the payload, which may be in the second payload of
-    /// a split send.
-    pub fn payload(&self, index: usize) -> Result<usize, Fault> {
-        if index < self.lengths.length {
-            return Ok(self.message.payload + index * GRF_SIZE);
-        }
-        let index = index - self.lengths.length;
-        if index < self.lengths.second_length {
-            return Ok(self.message.second + index * GRF_SIZE);
-        }
-        Err(Fault::illegal("the message's payload is shorter than its operation requires"))
-    }
-
-    /// Offset in the register file of `count` registers of the payload, which must be consecutive.
-    pub fn payload_range(&self, index: usize, count: usize) -> Result<usize, Fault> {
-        let first = self.payload(index)?;
-        match self.payload(index + count.max(1) - 1)? {
-            last if last == first + (count.max(1) - 1) * GRF_SIZE => Ok(first),
-            _ => Err(Fault::illegal("addresses or data are divided between a split message's payloads")),
-        }
-    }
-
-    /// Offset of the response in the register file. Its length must be at least `needed` registers.
-    pub fn response(&self, needed: usize) -> Result<usize, Fault> {
-        match self.message.response {
-            Some(at) if self.lengths.response_length >= needed => Ok(at),
-            Some(_) => Err(Fault::illegal("the message's response length is shorter than its response")),
-            None => Err(Fault::illegal("the message has a response and its destination is null")),
-        }
-    }
-
-    /// A dword of the header.
-    pub fn header(&self, dword: usize) -> Result<u32, Fault> {
-        if !self.lengths.header {
-            return Err(Fault::illegal("the message needs a header"));
-        }
-        Ok(file::dword(&self.thread.file, self.message.payload + dword * 4))
-    }
-
-    /// Index of the first payload register after the header.
-    pub fn first(&self) -> usize {
-        usize::from(self.lengths.header)
-    }
-}
-
-/// Performs the message of a `send`.
-pub fn send(
-    context: &mut Context<'_>,
-    thread: &mut Thread,
-    op: &Op,
-    message: &Message,
-    mask: u32,
-) -> Result<(), Trap> {
-    match &message.kind {
-        Some(kind) => {
-            let call = Call { context, thread, op, message, lengths: message.lengths, mask };
-            perform(call, kind)
-        }
-        None => {
-            let at = |d: Descriptor| match d {
-                Descriptor::Immediate(bits) => bits,
-                Descriptor::Register(n) => file::dword(&thread.file, ADDRESS + usize::from(n) % 8 * 4),
-            };
-            let (descriptor, extended) = (at(message.descriptor), at(message.extended));
-            let lengths = MessageLengths::of(descriptor, extended, message.split);
-            message.check(lengths)?;
-            let missing = message.reads(lengths) & !thread.written;
-            if context.strict && missing != 0 {
-                return Err(Box::new(Fault::illegal(format!(
-                    "g{} is sent but has never been written",
-                    missing.trailing_zeros()
-                ))));
-            }
-            thread.written |= message.writes(lengths);
-            let generation = context.device.generation;
-            let kind = decode(generation, message.target, descriptor, message.end_of_thread)?;
-            perform(Call { context, thread, op, message, lengths, mask }, &kind)
-        }
-    }
-}
-
-fn perform(mut call: Call<'_, '_>, kind: &MessageOperation) -> Result<(), Trap> {
-    match kind {
-        MessageOperation::Untyped(message) => scattered::untyped(&mut call, message)?,
-        MessageOperation::Scattered(message) => scattered::scattered(&mut call, message)?,
-        MessageOperation::Atomic(message) => atomic::perform(&mut call, message)?,
-        MessageOperation::Block(message) => block::block(&mut call, message)?,
-        MessageOperation::Scratch(message) => block::scratch(&mut call, message)?,
-        MessageOperation::Typed(message) => image::typed(&mut call, message)?,
-        MessageOperation::TypedAtomic(message) => image::typed_atomic(&mut call, message)?,
-        MessageOperation::MediaBlock(message) => image::media_block(&mut call, message)?,
-        MessageOperation::Sample(message) => image::sample(&mut call, message)?,
-        // Accesses of a thread are performed immediately and in order, so there is nothing to wait for.
-        MessageOperation::Fence => {
-            if let Some(at) = call.message.response {
-                let bytes = call.lengths.response_length * GRF_SIZE;
-                call.thread.file[at..at + bytes].fill(0);
-            }
-        }
-        MessageOperation::Barrier => {
-            if !call.context.launch.barrier {
-                Err(Fault::illegal(
-                    "a barrier message in a launch without Barrier Enable (interface descriptor)",
-                ))?;
-            }
-            call.context.barrier.arrived += 1;
-        }
-        MessageOperation::End => {}
-    }
-    if call.message.end_of_thread {
-        call.thread.status = Status::Ended;
-    }
-    Ok(())
 }

@@ -9,14 +9,14 @@ mod dependencies;
 mod tests;
 mod timeline;
 
-use super::cycles::{MessageClass, Pipe};
-use super::file::{NOTIFICATION, dword};
-use super::kernel::Kernel;
-use super::message::Footprint;
-use super::op::{Action, Op};
-use super::probe::Probe;
-use super::run::Context;
-use super::thread::Thread;
+use crate::context::Context;
+use crate::cycles::{self, MessageClass, Pipe};
+use crate::decode::Kernel;
+use crate::execute::probe::Probe;
+use crate::file::{NOTIFICATION, dword};
+use crate::op::{Action, Op};
+use crate::shared_function::Footprint;
+use crate::thread::Thread;
 use dependencies::Dependencies;
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
@@ -326,7 +326,7 @@ impl Recorder {
         profile.sampler += u64::from(footprint.sampler);
         profile.payload += footprint.payload as u64;
         profile.messages[class as usize] += 1;
-        Some(if misses > 0 { super::cycles::MISS } else { class.latency() })
+        Some(if misses > 0 { cycles::MISS } else { class.latency() })
     }
 }
 

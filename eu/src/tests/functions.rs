@@ -3,7 +3,7 @@
 
 use gencl_isa::MathFunction;
 
-use super::super::functions::evaluate;
+use crate::functions::evaluate;
 
 fn function(function: MathFunction, a: f32, b: f32) -> f32 {
     evaluate(function, a, b)

@@ -7,14 +7,14 @@ use gencl_isa::message::{Message, Operation, SlotGroup};
 use gencl_isa::{SharedFunction, parse_program};
 use gencl_testing::Random;
 
-use super::super::Kernel;
-use super::super::file::{File, GRF_BYTES};
-use super::super::message::FORMATS;
-use super::super::run::{self, Worker};
 use super::state::States;
+use crate::Kernel;
 use crate::device::Device;
 use crate::dispatch::{CancelFlag, Launch};
+use crate::execute::run::{self, Worker};
+use crate::file::{File, GRF_BYTES};
 use crate::memory::{AddressSpace, Cursor, Object, PAGE_SIZE};
+use crate::message::FORMATS;
 use crate::profile::{InstructionCounter, Recorder};
 
 /// Test memory; the states of `state.rs` are in its last pages.
@@ -213,7 +213,7 @@ fn execute(
 ) -> Result<(Box<File>, Vec<u8>, InstructionCounter), String> {
     let mut worker = Worker::new(device, 0);
     let cancel = CancelFlag::default();
-    let setup = |thread: &mut super::super::thread::Thread| {
+    let setup = |thread: &mut crate::thread::Thread| {
         thread.file[..GRF_BYTES].copy_from_slice(registers);
         thread.written = u128::MAX;
     };

@@ -8,18 +8,18 @@ use gencl_isa::{
 };
 use gencl_testing::Random;
 
-use super::super::file::{CONTROL, FLAG, GRF_BYTES, set_dword};
-use super::super::general;
-use super::super::lower::Lowering;
-use super::super::op::{Action, Execute, Op};
-use super::super::operand::full_mask;
-use super::super::thread::{FloatMode, Thread};
+use crate::arithmetic::general;
+use crate::decode::lower::Lowering;
+use crate::file::{CONTROL, FLAG, GRF_BYTES, set_dword};
+use crate::op::{Action, Execute, Op};
+use crate::operand::full_mask;
+use crate::thread::{FloatMode, Thread};
 
 const INTEGERS: [Type; 8] = [Type::UB, Type::B, Type::UW, Type::W, Type::UD, Type::D, Type::UQ, Type::Q];
 
 fn source(random: &mut Random, register: u8, ty: Type, lanes: u8) -> Operand {
     if random.one_in(6) && ty.size() >= 2 {
-        let bits = u64::from(random.dword()) & super::super::operand::low_bits(ty.size() * 8);
+        let bits = u64::from(random.dword()) & crate::operand::low_bits(ty.size() * 8);
         return Operand::Immediate { bits, ty };
     }
     let region = match random.below(4) {
@@ -177,7 +177,7 @@ fn difference(a: &Thread, b: &Thread, ty: Type) -> Option<String> {
     let nan = |x: u32| ty == Type::F && f32::from_bits(x).is_nan();
     let half_nan = |x: u32| ty == Type::HF && (x & 0x7fff > 0x7c00 || x >> 16 & 0x7fff > 0x7c00);
     (0..a.file.len() / 4).find_map(|n| {
-        let [x, y] = [a, b].map(|t| super::super::file::dword(&t.file, n * 4));
+        let [x, y] = [a, b].map(|t| crate::file::dword(&t.file, n * 4));
         let same = x == y || nan(x) && nan(y) || half_nan(x) && half_nan(y);
         (!same).then(|| format!("byte {}: fast {x:#x}, general {y:#x}", n * 4))
     })

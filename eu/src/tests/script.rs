@@ -19,16 +19,16 @@
 
 use gencl_isa::{Type, parse_program};
 
-use super::super::file::{ACCUMULATOR, ADDRESS, FLAG, File, GRF_BYTES, grf_mask};
-use super::super::probe::{NoProbe, Probe};
-use super::super::profile::{Profile, Recorder};
-use super::super::run::Worker;
-use super::super::{Kernel, run};
 use super::state::States;
+use crate::Kernel;
 use crate::device::Device;
 use crate::dispatch::{CancelFlag, Launch, Rounding, Scratch, Used};
+use crate::execute::probe::{NoProbe, Probe};
+use crate::execute::run::{self, Worker};
 use crate::fault::Fault;
+use crate::file::{ACCUMULATOR, ADDRESS, FLAG, File, GRF_BYTES, grf_mask};
 use crate::memory::{AddressSpace, Cursor, Object, PAGE_SIZE};
+use crate::profile::{Profile, Recorder};
 
 /// GPU address of test memory.
 const MEMORY: u64 = 0x10000;
@@ -78,13 +78,11 @@ fn value(text: &str, ty: Type) -> u64 {
     if let Some(hex) = text.strip_prefix('#') {
         return u64::from_str_radix(hex, 16).unwrap();
     }
-    let mask = super::super::operand::low_bits(ty.size() * 8);
+    let mask = crate::operand::low_bits(ty.size() * 8);
     match ty {
         Type::F => u64::from(text.parse::<f32>().unwrap().to_bits()),
         Type::DF => text.parse::<f64>().unwrap().to_bits(),
-        Type::HF => {
-            u64::from(super::super::float::to_f16(text.parse::<f64>().unwrap(), Rounding::NearestEven))
-        }
+        Type::HF => u64::from(crate::float::to_f16(text.parse::<f64>().unwrap(), Rounding::NearestEven)),
         _ => match text.strip_prefix("0x") {
             Some(hex) => u64::from_str_radix(hex, 16).unwrap() & mask,
             None => text.parse::<i128>().unwrap() as u64 & mask,
@@ -244,19 +242,19 @@ impl Script {
         let code = parse_program(device.generation, &format!("{}\n{end}", self.code))
             .unwrap_or_else(|e| panic!("{e}\n{}", self.code));
         let mut worker = Worker::new(device, 0);
-        let mut file = Box::new([0; super::super::file::FILE_BYTES]);
+        let mut file = Box::new([0; crate::file::FILE_BYTES]);
         let result = Kernel::assemble(device, &code, !self.lenient).and_then(|kernel| {
             let mut launch = self.launch();
             self.states.write(device.generation, &memory, &mut launch);
-            let setup = |thread: &mut super::super::thread::Thread| {
-                thread.float = super::super::thread::FloatMode::of_control(self.cr0);
-                super::super::file::set_dword(&mut thread.file, super::super::file::CONTROL, self.cr0);
+            let setup = |thread: &mut crate::thread::Thread| {
+                thread.float = crate::thread::FloatMode::of_control(self.cr0);
+                crate::file::set_dword(&mut thread.file, crate::file::CONTROL, self.cr0);
                 for line in &self.set {
                     if let Place::Register(at) = line.place {
                         let size = line.ty.size() as usize;
                         for (n, value) in line.values.iter().enumerate() {
                             let at = at + n * size;
-                            super::super::file::set_element(&mut thread.file[at..at + size], *value);
+                            crate::file::set_element(&mut thread.file[at..at + size], *value);
                         }
                         let end = at + size * line.values.len();
                         if at < GRF_BYTES {

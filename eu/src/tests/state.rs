@@ -26,9 +26,9 @@
 use gencl_isa::Generation;
 use gencl_testing::packets::{Packet, packets};
 
-use super::super::message::FORMATS;
 use crate::dispatch::Launch;
 use crate::memory::{AddressSpace, Cursor};
+use crate::message::FORMATS;
 
 /// Address of the binding table, which the surface states follow.
 const SURFACES: u64 = 0x1e000;

@@ -6,8 +6,7 @@ use crate::translated::Translations;
 use gencl_eu::device::Device;
 use gencl_eu::fault::Fault;
 use gencl_eu::memory::{Access, AddressSpace, Cursor};
-use gencl_eu::message::ImageUse;
-use gencl_eu::{self as eu, Kernel};
+use gencl_eu::{self as eu, ImageUse, Kernel};
 use gencl_sync::Mutex;
 
 /// Maximum number of decoded kernels in the cache.

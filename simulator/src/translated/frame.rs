@@ -15,9 +15,8 @@ use gencl_eu::dispatch::Launch;
 use gencl_eu::fault::{Fault, Reason};
 use gencl_eu::file::{CONTROL, dword};
 use gencl_eu::memory::{AddressSpace, PAGE_SIZE};
-use gencl_eu::message::MessageCache;
 use gencl_eu::thread::{FloatMode, Status, Thread};
-use gencl_eu::{self as eu, Context, Kernel};
+use gencl_eu::{self as eu, Context, Kernel, MessageCache};
 
 /// Most bytes of a stack that are compared: translated code has few kilobytes.
 const MAX_STACK: usize = 1 << 20;
@@ -94,8 +93,8 @@ impl FrameOwner {
         // SAFETY: `local` and `local_size` describe memory that the runner owns, and translated code, which
         // also accesses it, is suspended in this call.
         let local = unsafe { slice::from_raw_parts_mut(frame.local, frame.local_size as usize) };
-        let cancel = &work.running.cancel;
-        let context = Context::new(&work.kernel, &work.launch, &work.memory, local, caches, device, cancel);
+        let strict = work.kernel.is_strict();
+        let context = Context::new(&work.launch, &work.memory, local, caches, device, strict);
         Ok(CalledThread { frame, work, context, thread })
     }
 

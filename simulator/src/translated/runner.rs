@@ -13,11 +13,10 @@ use gencl_eu::device::Device;
 use gencl_eu::dispatch::{GRF_SIZE, GroupStatistics, HardwareThread, Launch};
 use gencl_eu::fault::Fault;
 use gencl_eu::file::{CONTROL, NULL, set_dword};
-use gencl_eu::message::MessageCache;
 use gencl_eu::op::Action;
 use gencl_eu::profile::{InstructionCounter, Profile};
 use gencl_eu::thread::Thread;
-use gencl_eu::{self as eu, Kernel};
+use gencl_eu::{self as eu, Kernel, MessageCache};
 
 /// Executes translated code on one host thread; its memory is reused from launch to launch.
 pub struct Runner {

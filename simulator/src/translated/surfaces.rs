@@ -2,12 +2,12 @@
 
 use std::ptr;
 
-use gencl_eu::Kernel;
 use gencl_eu::abi::{Image, ImageFacts};
 use gencl_eu::device::Device;
 use gencl_eu::dispatch::Launch;
 use gencl_eu::memory::AddressSpace;
-use gencl_eu::message::{ImageBinding, ImageNumbers, ImageUse, are_flat, can_be_flat};
+use gencl_eu::message::{ImageBinding, ImageNumbers, are_flat, can_be_flat};
+use gencl_eu::{ImageUse, Kernel};
 
 /// The surfaces of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,9 +3,10 @@
 use gencl_eu::abi::Variant;
 use gencl_eu::file::{self, GRF_BYTES};
 use gencl_eu::message::{
-    self as eu, AtomicOperation, Block as EuBlock, BlockAddress, Call, MessageOperation, Space,
+    self as eu, AtomicOperation, Block as EuBlock, BlockAddress, MessageOperation, Space,
 };
 use gencl_eu::op::Op;
+use gencl_eu::shared_function::Call;
 
 use crate::analysis::access::{Access, Definition, Effects};
 

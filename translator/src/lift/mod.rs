@@ -14,9 +14,9 @@ pub mod registers;
 mod rounding;
 mod ssa;
 
+use gencl_eu::ImageUse;
 use gencl_eu::abi::{Counted, Interpreted};
 use gencl_eu::file::FLAG;
-use gencl_eu::message::ImageUse;
 use gencl_eu::operand::{SourceLocation, Target};
 use gencl_isa::PredicateControl;
 

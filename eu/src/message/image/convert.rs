@@ -3,10 +3,10 @@
 //! Skylake manual, Volume 7 "3D-Media-GPGPU", "Surface Formats" and "Data Type Conversions"; the same rules
 //! are in the OpenCL C specification, section 8.3.
 
-use super::Texel;
 use super::format::{ChannelType, Channels, Component, SurfaceFormat};
+use super::values::Texel;
+use crate::arithmetic::float::{from_f16, to_f16};
 use crate::dispatch::Rounding;
-use crate::float::{from_f16, to_f16};
 
 /// Largest unsigned value of `bits` bits.
 pub fn largest(bits: u32) -> u32 {

@@ -4,17 +4,17 @@
 //! formats, address modes and tilings is decided outside of the loops. The functions return `None` for what has to
 //! be done channel by channel.
 
-use super::super::scattered::lanes;
 use super::channels::encode;
 use super::filter::{self, Filter};
 use super::positions::{LaneTaps, ONLY, mask};
 use super::prepared::Prepared;
 use super::sampler_state::SamplerState;
+use super::source::TexelSource;
 use super::surface::SurfaceType;
 use super::texels::{self, Level};
-use super::values::{Dwords, LANES, Lanes, each, sum};
-use super::{Texel, TexelSource};
+use super::values::{Dwords, LANES, Lanes, Texel, each, sum};
 use crate::memory::HostRange;
+use crate::operand::lanes;
 
 /// What all functions need.
 pub struct LaneAccess<'a> {

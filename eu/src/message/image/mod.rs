@@ -20,123 +20,27 @@
 
 mod channels;
 mod convert;
-mod describe;
-mod facts;
-mod filter;
-mod format;
-mod lanes;
-mod media_block;
+pub mod facts;
+pub mod filter;
+pub mod format;
+pub mod lanes;
+pub mod operations;
 mod positions;
-mod prepared;
-mod reference;
-mod rules;
-mod sample_kind;
-mod sampler;
-mod sampler_state;
-mod surface;
+pub mod prepared;
+pub mod reference;
+pub mod rules;
+pub mod sample_kind;
+pub mod sampler_state;
+pub mod source;
+pub mod surface;
 mod texels;
-mod tiling;
-mod typed;
-mod values;
+pub mod tiling;
+pub mod values;
 
 pub use convert::{channel_bits, registers};
-pub use describe::ImageUse;
 pub use facts::{FilterFacts, ImageBinding, ImageFacts, ImageNumbers};
 pub use filter::{AddressMode, Axis};
 pub use format::{ChannelType, Component, FORMATS, SurfaceFormat};
-pub use media_block::{MediaBlock, RowOverride, transfer as media_block};
+pub use operations::{MediaBlock, Sample, Typed, TypedAtomic};
 pub use prepared::PreparedSlot;
-pub use sample_kind::{Parameter, SampleKind};
-pub use sampler::{Sample, sample, texels as sampled_texels};
-pub use typed::{
-    SlotGroup, Typed, TypedAtomic, access as typed, atomic as typed_atomic, texels as typed_texels,
-};
-
-use super::Call;
-use super::surface_state::{SurfaceState, read_surface_state};
-use crate::fault::Fault;
-use surface::Surface;
-
-/// The four channels of a texel in registers: red, green, blue, alpha, each the bits of a float or an
-/// integer.
-pub type Texel = [u32; 4];
-
-/// Where the texels of a channel come from.
-trait TexelSource {
-    /// The texel of a surface at a GPU address.
-    fn texel(&mut self, address: u64, image: &Surface) -> Result<Texel, Fault>;
-
-    /// The border colour at an offset, for a surface.
-    fn border(&mut self, offset: u32, image: &Surface) -> Result<Texel, Fault>;
-}
-
-/// An access to a texel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TexelAccess {
-    /// GPU address.
-    pub address: u64,
-    /// Bytes.
-    pub bytes: usize,
-}
-
-/// Notes what is read, all of which is 0.
-impl TexelSource for Vec<TexelAccess> {
-    fn texel(&mut self, address: u64, image: &Surface) -> Result<Texel, Fault> {
-        self.push(TexelAccess { address, bytes: image.format.bytes() });
-        Ok([0; 4])
-    }
-
-    fn border(&mut self, _: u32, _: &Surface) -> Result<Texel, Fault> {
-        Ok([0; 4])
-    }
-}
-
-impl TexelSource for Call<'_, '_> {
-    fn texel(&mut self, address: u64, image: &Surface) -> Result<Texel, Fault> {
-        Ok(image.format.decode(self.read_texel(address, image.format.bytes())?))
-    }
-
-    fn border(&mut self, offset: u32, image: &Surface) -> Result<Texel, Fault> {
-        self.border_colour(offset, image)
-    }
-}
-
-impl Call<'_, '_> {
-    /// Reads the surface state of a binding table index; dwords that the generation does not have are 0.
-    pub(super) fn surface_state(&mut self, index: u8) -> Result<SurfaceState, Fault> {
-        let (launch, generation) = (self.context.launch, self.context.device.generation);
-        self.check_used("surface", index, launch.used.surfaces)?;
-        read_surface_state(launch, generation, self.context.memory, &mut self.context.state_cursor, index)
-    }
-
-    /// Strict mode: a kernel uses no more states than its interface descriptor says. The others may be
-    /// whatever is behind them.
-    fn check_used(&self, what: &str, index: u8, used: Option<u32>) -> Result<(), Fault> {
-        match used {
-            Some(count) if self.context.strict && u32::from(index) >= count => {
-                Err(Fault::illegal(format!("{what} {index}, of {count} that the interface descriptor has")))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Reads the bytes of a texel at a GPU address.
-    fn read_texel(&mut self, address: u64, size: usize) -> Result<u128, Fault> {
-        let mut bytes = [0; 16];
-        let cursor = &mut self.context.caches[self.thread.ip].cursor;
-        self.context.memory.read(cursor, address, &mut bytes[..size])?;
-        Ok(u128::from_le_bytes(bytes))
-    }
-
-    /// Writes the bytes of a texel at a GPU address.
-    fn write_texel(&mut self, address: u64, size: usize, bits: u128) -> Result<(), Fault> {
-        let cursor = &mut self.context.caches[self.thread.ip].cursor;
-        Ok(self.context.memory.write(cursor, address, &bits.to_le_bytes()[..size])?)
-    }
-}
-
-/// The bits `first` to `last` of a state structure, within one dword.
-fn bits(dwords: &[u32], first: u32, last: u32) -> u32 {
-    let width = last - first + 1;
-    dwords[(first / 32) as usize] >> (first % 32) & (u32::MAX >> (32 - width))
-}
+pub use sample_kind::Parameter;

@@ -1,8 +1,6 @@
 //! The states that a message uses, decoded once: a message instruction keeps them until it finds other states in
 //! memory.
 
-use super::super::Call;
-use super::super::surface_state::SurfaceState;
 use super::channels::Decoder;
 use super::filter::Filter;
 use super::rules::Rules;
@@ -11,6 +9,7 @@ use super::sampler_state::{LevelFilter, SamplerState};
 use super::surface::{Surface, SurfaceType};
 use super::texels::Level;
 use crate::fault::Fault;
+use crate::message::surface_state::SurfaceState;
 
 /// Subdivisions of a level of detail.
 const LEVEL_PARTS: i64 = 256;
@@ -26,17 +25,22 @@ pub enum ImageOperation {
 
 /// What prepared states depend on.
 #[derive(Debug, PartialEq, Eq)]
-struct Key {
-    operation: ImageOperation,
-    surface: SurfaceState,
-    sampler: Option<[u32; 4]>,
-    strict: bool,
+pub struct Key {
+    /// The operation.
+    pub operation: ImageOperation,
+    /// The surface state.
+    pub surface: SurfaceState,
+    /// The sampler state, if the operation has one.
+    pub sampler: Option<[u32; 4]>,
+    /// Strict mode.
+    pub strict: bool,
 }
 
 /// The decoded states of a message.
 #[derive(Debug)]
 pub struct Prepared {
-    key: Key,
+    /// What they were decoded from.
+    pub key: Key,
     /// Surface.
     pub image: Surface,
     /// Sampler, for messages that filter.
@@ -66,17 +70,7 @@ impl Prepared {
     ///
     /// # Errors
     /// States that are not simulated, or that the message cannot use.
-    pub fn of_states(
-        operation: ImageOperation,
-        surface: SurfaceState,
-        sampler: Option<[u32; 4]>,
-        strict: bool,
-        rules: &Rules,
-    ) -> Result<Prepared, Fault> {
-        Prepared::new(Key { operation, surface, sampler, strict }, rules)
-    }
-
-    fn new(key: Key, rules: &Rules) -> Result<Prepared, Fault> {
+    pub fn new(key: Key, rules: &Rules) -> Result<Prepared, Fault> {
         let image = Surface::decode(&key.surface, rules, key.strict)?;
         let sampler = key.sampler.map(|state| SamplerState::decode(state, rules)).transpose()?;
         if let (Some(state), ImageOperation::Sample(kind)) = (&sampler, key.operation) {
@@ -169,28 +163,4 @@ fn check(image: &Surface, state: &SamplerState, kind: SampleKind, strict: bool) 
         return Err(Fault::unsupported("a level of detail from the coordinates of neighbouring channels"));
     }
     Ok(())
-}
-
-impl Call<'_, '_> {
-    /// The states that a message uses: those that its instruction has kept, if they are still the same.
-    pub(super) fn prepare(
-        &mut self,
-        operation: ImageOperation,
-        surface: u8,
-        sampler: Option<u8>,
-    ) -> Result<Box<Prepared>, Fault> {
-        let rules = self.rules();
-        let surface = self.image_state(surface)?;
-        let sampler = sampler.map(|index| self.sampler_dwords(index)).transpose()?;
-        let key = Key { operation, surface, sampler, strict: self.context.strict };
-        match self.context.caches[self.thread.ip].image.take() {
-            Some(kept) if kept.key == key => Ok(kept),
-            _ => Ok(Box::new(Prepared::new(key, rules)?)),
-        }
-    }
-
-    /// Keeps prepared states for the next time.
-    pub(super) fn keep(&mut self, prepared: Box<Prepared>) {
-        self.context.caches[self.thread.ip].image = Some(prepared);
-    }
 }

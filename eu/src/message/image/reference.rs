@@ -4,8 +4,9 @@ use super::filter::{self, Filter, Tap};
 use super::prepared::{Levels, Prepared};
 use super::sample_kind::SampleKind;
 use super::sampler_state::SamplerState;
+use super::source::TexelSource;
 use super::surface::SurfaceType;
-use super::{Texel, TexelSource};
+use super::values::Texel;
 use crate::fault::Fault;
 
 /// The parameters of one channel.

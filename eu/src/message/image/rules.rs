@@ -2,8 +2,8 @@
 
 use gencl_isa::Generation;
 
-use super::bits;
 use super::tiling::Tiling;
+use super::values::bits;
 
 /// A field of a state structure, within one dword: first and last bit.
 #[derive(Clone, Copy, Debug)]

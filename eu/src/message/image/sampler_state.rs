@@ -3,12 +3,10 @@
 //! Fields: Skylake manual, Volume 2d "Command Reference: Structures"; the same bits in Mesa's `gen7.xml` to
 //! `gen9.xml`.
 
-use super::super::Call;
 use super::filter::{AddressMode, Axis, Filter};
 use super::format::{ChannelType, SurfaceFormat};
-use super::rules::{IntegerBorder, Rules};
-use super::surface::Surface;
-use super::{Texel, bits};
+use super::rules::Rules;
+use super::values::{Texel, bits};
 use crate::fault::Fault;
 
 /// The filter between levels of detail ("Mip Mode Filter").
@@ -94,52 +92,10 @@ impl SamplerState {
     }
 }
 
-impl Call<'_, '_> {
-    /// Reads the state of a sampler, from the table that the header points to, else from the launch's.
-    pub(super) fn sampler_dwords(&mut self, index: u8) -> Result<[u32; 4], Fault> {
-        let launch = self.context.launch;
-        let table = if self.lengths.header { self.header(3)? } else { launch.samplers } & !0x1f;
-        // A header may name another table.
-        if table == launch.samplers {
-            self.check_used("sampler", index, launch.used.samplers)?;
-        }
-        let offset = u64::from(table) + u64::from(index) * 16;
-        self.dynamic_state(offset)
-    }
-
-    /// Reads the border colour at an offset, for a surface: four floats, or integers for integer formats.
-    pub(super) fn border_colour(&mut self, offset: u32, image: &Surface) -> Result<Texel, Fault> {
-        let offset = u64::from(offset);
-        let border =
-            if image.format.is_integer() { self.rules().integer_border } else { IntegerBorder::Same };
-        match border {
-            IntegerBorder::Same => self.dynamic_state(offset),
-            IntegerBorder::Packed if image.integer_border && offset.is_multiple_of(512) => {
-                let colour = self.dynamic_state(offset + 64)?;
-                Ok(unpack_border(image.format, colour))
-            }
-            IntegerBorder::Packed => Err(Fault::illegal(
-                "the border colour of integers without Integer Surface Format, or not aligned to 512 bytes",
-            )),
-            IntegerBorder::Missing => {
-                Err(Fault::illegal(format!("the border colour of integer format {}", image.format.name)))
-            }
-        }
-    }
-
-    /// Reads four dwords at an offset from the Dynamic State Base Address.
-    fn dynamic_state(&mut self, offset: u64) -> Result<[u32; 4], Fault> {
-        let address = self.context.launch.bases.dynamic.wrapping_add(offset);
-        let mut bytes = [0; 16];
-        self.context.memory.read(&mut self.context.state_cursor, address, &mut bytes)?;
-        Ok(bytemuck::cast(bytes))
-    }
-}
-
 /// The channels of a border colour of [`IntegerBorder::Packed`]. The places of those of 8 bits are bytes of the
 /// first dword; of narrower ones than 32 bits, halves of the first and the third; the green of two channels of
 /// 32 bits is where blue is (`gen75.xml`, SAMPLER_BORDER_COLOR_STATE; Mesa's `crocus_upload_border_color`).
-fn unpack_border(format: &SurfaceFormat, dwords: [u32; 4]) -> Texel {
+pub fn unpack_border(format: &SurfaceFormat, dwords: [u32; 4]) -> Texel {
     let (places, bits): ([u32; 4], u32) = match (format.channels[0].1, format.channels.len()) {
         (8, _) => ([0, 8, 16, 24], 8),
         (32, 2) => ([0, 64, 32, 96], 32),

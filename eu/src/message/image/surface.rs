@@ -4,13 +4,12 @@
 //! `gen9.xml`; those that have moved are in [`Rules`]. Layout of levels and slices: Volume 5 "Memory Views",
 //! "Surface Layout and Tiling", and Mesa's `isl.c`.
 
-use super::super::surface_state::{SURFACE_STATE_DWORDS, SurfaceLayout};
-use super::Texel;
-use super::bits;
 use super::format::SurfaceFormat;
 use super::rules::{Rules, SliceDistance};
 use super::tiling::Tiling;
+use super::values::{Dwords, LANES, Texel, bits};
 use crate::fault::Fault;
+use crate::message::surface_state::{SURFACE_STATE_DWORDS, SurfaceLayout};
 
 /// Surface type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,17 +55,21 @@ pub struct Surface {
     /// Smallest level of detail, in units of 1/256.
     pub minimum_level: u32,
     /// Shader Channel Select of each channel: 0 and 1 for constants, 4 to 7 for red to alpha.
-    pub(super) select: [u32; 4],
+    pub select: [u32; 4],
     /// Whether the border colour is that of integers, where that is chosen here.
     pub integer_border: bool,
-    pub(super) tiling: Tiling,
+    /// Order of bytes in memory.
+    pub tiling: Tiling,
     arrangement: Arrangement,
-    pub(super) pitch: u64,
+    /// Bytes from row to row.
+    pub pitch: u64,
     qpitch: u64,
-    pub(super) base: u64,
+    /// GPU address.
+    pub base: u64,
     /// X Offset and Y Offset, in texels.
-    pub(super) offset: [u64; 2],
-    pub(super) first_slice: u32,
+    pub offset: [u64; 2],
+    /// The first slice of an array that is accessed.
+    pub first_slice: u32,
     /// Alignment of levels, in texels.
     alignment: [u64; 2],
 }
@@ -258,7 +261,7 @@ impl Surface {
     }
 
     /// The position of the first texel of a slice of a level, in texels.
-    pub(super) fn slice_origin(&self, level: u32, slice: u32) -> [u64; 2] {
+    pub fn slice_origin(&self, level: u32, slice: u32) -> [u64; 2] {
         let slice = u64::from(slice);
         let aligned = |level: u32, axis: usize| {
             u64::from(minify(self.size[axis], level)).next_multiple_of(self.alignment[axis])
@@ -290,6 +293,46 @@ impl Surface {
             4.. => texel[select as usize - 4],
             _ => 0,
         })
+    }
+
+    /// The channels of texels that "Shader Channel Select" uses for some channels of the result.
+    pub fn selected(&self, channels: &[usize]) -> [bool; 4] {
+        let mut selected = [false; 4];
+        for select in channels.iter().map(|channel| self.select[*channel]) {
+            if let Some(channel) = select.checked_sub(4) {
+                selected[channel as usize] = true;
+            }
+        }
+        selected
+    }
+
+    /// As [`Surface::select`] for all channels of a message.
+    pub fn select_lanes(&self, values: &Dwords) -> Dwords {
+        if self.select == [4, 5, 6, 7] {
+            return *values;
+        }
+        let constants = self.select([0; 4]);
+        std::array::from_fn(|channel| match self.select[channel].checked_sub(4) {
+            Some(from) => values[from as usize],
+            None => [constants[channel]; LANES],
+        })
+    }
+
+    /// The address of the texel at integer coordinates (U, V, R) in a level. In an array, the coordinate
+    /// after the dimensions is the slice; further ones are ignored. `None` out of bounds.
+    pub fn texel(&self, level: u32, coordinates: [u32; 3]) -> Option<u64> {
+        if self.ty == SurfaceType::Null {
+            return None;
+        }
+        let dimensions = self.dimensions();
+        let size = self.level_size(level);
+        let mut place = [0; 3];
+        place[..dimensions].copy_from_slice(&coordinates[..dimensions]);
+        if self.array && dimensions < 3 {
+            place[2] = coordinates[dimensions];
+        }
+        let inside = place.iter().zip(size).all(|(place, size)| *place < size);
+        inside.then(|| self.address(level, place))
     }
 }
 

@@ -6,6 +6,7 @@
 use super::surface::{Surface, SurfaceType};
 use super::values::{Dwords, LANES, Lanes, each};
 use crate::memory::HostRange;
+use crate::operand::lanes;
 
 /// A level of detail of a surface: where its texels are.
 #[derive(Clone, Copy, Debug)]
@@ -124,7 +125,7 @@ pub fn write(range: &HostRange<'_>, size: usize, offsets: &Lanes<u32>, texels: &
 
 #[inline(always)]
 fn write_sized<const SIZE: usize>(range: &HostRange<'_>, offsets: &Lanes<u32>, texels: &Dwords, mask: u32) {
-    for lane in super::super::scattered::lanes(mask) {
+    for lane in lanes(mask) {
         let mut bytes = [0; SIZE];
         for (dword, bytes) in texels.iter().zip(bytes.chunks_mut(4)) {
             bytes.copy_from_slice(&dword[lane].to_le_bytes()[..bytes.len()]);

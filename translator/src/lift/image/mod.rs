@@ -6,9 +6,8 @@ mod texels;
 
 use std::mem::offset_of;
 
-use gencl_eu::message::{
-    ImageFacts, ImageNumbers, ImageUse, MessageOperation, Parameter, SurfaceFormat, Typed,
-};
+use gencl_eu::ImageUse;
+use gencl_eu::message::{ImageFacts, ImageNumbers, MessageOperation, Parameter, SurfaceFormat, Typed};
 use gencl_eu::op::Action;
 
 use super::Lift;
