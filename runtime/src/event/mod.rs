@@ -5,7 +5,6 @@ mod node;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use crate::queue::Core;
 use crate::trace::{self, LaunchRecord, Record};
 use crate::{Code, Context, Error, Result, sync};
 
@@ -64,13 +63,22 @@ pub enum ProfilingInfo {
     Complete,
 }
 
+/// What an event needs of the queue of its command.
+pub(crate) trait EventQueue: Send + Sync {
+    /// Wakes the queue's thread, if there is work, without the flush delay.
+    fn demand(&self);
+
+    /// Waits until an event of this queue has ended. Errors: see [`Event::wait`].
+    fn wait_for(&self, event: &Event) -> Result<()>;
+}
+
 /// The state of one command, or of a user event.
 pub struct Event {
     kind: CommandKind,
     context: Arc<Context>,
     profiled: bool,
     /// The command's queue; none for user events.
-    queue: Weak<Core>,
+    queue: Option<Weak<dyn EventQueue>>,
     /// Number of the command in its queue. Accessed with the queue locked.
     number: AtomicU64,
     node: Node<Error>,
@@ -94,7 +102,7 @@ impl Event {
             kind: CommandKind::User,
             context: context.clone(),
             profiled: false,
-            queue: Weak::new(),
+            queue: None,
             number: AtomicU64::new(0),
             node: Node::new(EventStatus::Submitted),
             times: Default::default(),
@@ -104,12 +112,12 @@ impl Event {
     /// An event of a command of `queue`.
     pub(crate) fn command(
         context: &Arc<Context>,
-        queue: Weak<Core>,
+        queue: Weak<dyn EventQueue>,
         kind: CommandKind,
         profiled: bool,
     ) -> Arc<Self> {
         let (context, node, times) = (context.clone(), Node::new(EventStatus::Queued), Default::default());
-        Arc::new(Self { kind, context, profiled, queue, number: AtomicU64::new(0), node, times })
+        Arc::new(Self { kind, context, profiled, queue: Some(queue), number: AtomicU64::new(0), node, times })
     }
 
     /// Reuses the event of an ended command for a new one of the same queue.
@@ -130,8 +138,13 @@ impl Event {
     }
 
     /// Whether it is a command of `queue`.
-    pub(crate) fn is_of(&self, queue: &Arc<Core>) -> bool {
-        std::ptr::eq(self.queue.as_ptr(), Arc::as_ptr(queue))
+    pub(crate) fn is_of<Q: EventQueue>(&self, queue: &Arc<Q>) -> bool {
+        self.queue.as_ref().is_some_and(|own| std::ptr::addr_eq(own.as_ptr(), Arc::as_ptr(queue)))
+    }
+
+    /// Its queue, if it is a command's and the queue exists.
+    fn queue(&self) -> Option<Arc<dyn EventQueue>> {
+        self.queue.as_ref()?.upgrade()
     }
 
     /// The number of the command in its queue.
@@ -160,7 +173,7 @@ impl Event {
     /// Wakes the queue's thread, without the flush delay, for a command that is needed by others than a
     /// thread that waits here.
     pub fn demand(&self) {
-        if let Some(queue) = self.queue.upgrade() {
+        if let Some(queue) = self.queue() {
             queue.demand();
         }
     }
@@ -180,7 +193,7 @@ impl Event {
     /// command's error, when it failed; `OUT_OF_RESOURCES` when called by a function that a command of its
     /// queue executes.
     pub fn wait(&self) -> Result<()> {
-        match self.queue.upgrade() {
+        match self.queue() {
             Some(queue) => queue.wait_for(self)?,
             None => self.node.wait(),
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::context::DeviceContext;
+use crate::launch::{Limits, check_range, local_size, max_threads};
 use crate::program::Executable;
 use crate::{Device, NdRange, Result};
 
@@ -99,6 +100,12 @@ impl BuiltKernel {
         self.own_limit.min(self.work_group_size)
     }
 
+    /// Limits of work-group sizes.
+    pub(crate) fn limits(&self) -> Limits {
+        let [dimension, ..] = self.device().facts().max_work_item_sizes;
+        Limits { dimension, group: self.work_group_size(), chosen: self.own_work_group_size() }
+    }
+
     /// SIMD width of a launch with work-groups of `group` work-items.
     pub fn lanes(&self, group: u32) -> u32 {
         if group <= self.own_limit { self.info().simd_width } else { self.max_width }
@@ -116,7 +123,8 @@ impl BuiltKernel {
     /// The work-group size that the runtime chooses for a launch over `range`
     /// (`clGetKernelSuggestedLocalWorkSize`). `INVALID_WORK_DIMENSION`, `INVALID_GLOBAL_OFFSET`.
     pub fn suggested_local_size(&self, range: &NdRange) -> Result<[u32; 3]> {
-        crate::launch::work_group_size(self, range)
+        check_range(range, self.device().facts().address_bits)?;
+        local_size(self.info(), range, self.limits(), self.executable.uneven_groups())
     }
 
     /// `CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE`: the SIMD width.
@@ -147,7 +155,7 @@ impl BuiltKernel {
 /// lanes.
 fn group_limit(device: &Device, kernel: &gencl_program::Kernel, width: u32) -> u32 {
     let (facts, most) = (device.facts(), device.hardware().model.threads.constant_registers);
-    let constants = crate::launch::max_threads(kernel, width, device.commands().shares_constants(), most);
+    let constants = max_threads(kernel, width, device.commands().shares_constants(), most);
     let threads = facts.threads_per_group.min(constants);
     facts.max_work_group_size.min(threads * width)
 }

@@ -13,20 +13,18 @@ use gencl_program::{DataSection, PushSource};
 
 use super::batch::{BatchState, BatchWriter, EmittedState, WalkState};
 use super::clock::Correlation;
+use super::constant_sizes::{REGISTER, local_ids_size};
 use super::hardware::{Hardware, HardwareContext};
 use super::images::{self, ImageState};
 use super::relocate::{add_variables, note_places, presume, relocate};
-use super::slot::Slot;
+use super::slot::{ALIGNMENT, BatchedLaunch, COMMANDS, Slot, put_dwords};
 use super::surfaces::{self, SURFACES};
 use super::walk::Walk;
-use super::{ALIGNMENT, CommandSet, Launch, clock, constants, dump, failure};
+use super::{CommandSet, Launch, clock, constants, dump, failure};
 use crate::context::DeviceContext;
-use crate::memory::Storage;
+use crate::memory::{SharedList, Storage};
 use crate::printf::PrintfBuffer;
 use crate::{Code, Error, Result};
-
-/// Bytes for commands at the beginning of a slot. A launch takes some 200, one of eight walkers 900.
-pub(super) const COMMANDS: usize = 64 * 1024;
 
 /// Largest number of launches of a batch.
 pub(crate) const MAX_LAUNCHES: usize = 256;
@@ -43,15 +41,11 @@ const MAX_OBJECTS: usize = 256;
 /// A timestamp that the GPU has not written. Real ones have 36 bits.
 const UNWRITTEN: u64 = u64::MAX;
 
+/// Why a batch has a slot.
+const HAS_SLOT: &str = "the slot is there until the batch is submitted";
+
 /// `EIO`: the kernel driver has banned the hardware context.
 const EIO: Errno = Errno(5);
-
-/// A launch in a batch.
-pub(crate) struct BatchedLaunch {
-    /// Offset in the slot of its timestamps: begin and end, 8 bytes each.
-    stamps: usize,
-    printf: Option<PrintfBuffer>,
-}
 
 /// A batch under construction. Dropping it unsubmitted returns its slot.
 pub(crate) struct Batch<'a> {
@@ -62,6 +56,16 @@ pub(crate) struct Batch<'a> {
     emitted: EmittedState,
     /// The last launch.
     last: Option<BatchState>,
+    reachable: Reachable,
+}
+
+/// The shared virtual memory that the launches of a batch may access.
+#[derive(Default)]
+struct Reachable {
+    /// That of all launches which may access any, if it is in the validation list.
+    list: Option<SharedList>,
+    /// How many objects it has added to that.
+    objects: usize,
 }
 
 /// Result of a submission.
@@ -84,12 +88,13 @@ impl<'a> Batch<'a> {
             slot: Some(slot),
             emitted: EmittedState::new(context.device().commands()),
             last: None,
+            reachable: Reachable::default(),
         };
         let (set, slot, _) = batch.parts();
         if let AddressModel::Surface(_) = context.device().info().messages.global {
             let layout = &set.surface_state;
             // Interface descriptors without a binding table of their own have this one, at offset 0.
-            let at = grow(slot, SURFACES);
+            let at = slot.grow(SURFACES);
             let state = surfaces::write(layout, set.mocs, &mut slot.state[at..at + SURFACES]);
             if context.dumps_batches() {
                 eprint!("{}", dump::structure(&layout.table(), &state));
@@ -101,7 +106,7 @@ impl<'a> Batch<'a> {
     }
 
     fn parts(&mut self) -> (&'static CommandSet, &mut Slot, &mut EmittedState) {
-        let slot = self.slot.as_mut().expect("the slot is there until the batch is submitted");
+        let slot = self.slot.as_mut().expect(HAS_SLOT);
         (self.context.device().commands(), slot, &mut self.emitted)
     }
 
@@ -116,13 +121,13 @@ impl<'a> Batch<'a> {
         if before.is_some_and(|before| launch.is_same(before)) && self.repeat(launch) {
             return Ok(true);
         }
-        let context = self.context;
-        let (set, slot, _) = self.parts();
+        let Self { context, slot, reachable, .. } = self;
+        let context = *context;
+        let (set, slot) = (context.device().commands(), slot.as_mut().expect(HAS_SLOT));
         let walks = launch.space.walks();
         let fits = has_room(set, slot, walks.len(), state_size(context, launch, &walks))
             && has_room_for_bindings(slot, launch);
-        let is_full =
-            slot.objects.len() - slot.reachable_objects >= MAX_OBJECTS || !reaches_same(slot, launch);
+        let is_full = slot.objects.len() - reachable.objects >= MAX_OBJECTS || !reachable.is_same(launch);
         if !slot.launches.is_empty() && (is_full || !fits) {
             return Ok(false);
         }
@@ -148,7 +153,7 @@ impl<'a> Batch<'a> {
 
         let stamps = stamps(slot);
         let images = image_state(context, slot, launch);
-        let block = grow(slot, kernel.argument_block_size as usize);
+        let block = slot.grow(kernel.argument_block_size as usize);
         if kernel.argument_block_size > 0 {
             let arguments = launch.arguments.bytes();
             slot.state[block..block + arguments.len()].copy_from_slice(arguments);
@@ -172,8 +177,9 @@ impl<'a> Batch<'a> {
             mark: launch.mark,
         };
         add_objects(context, slot, launch, printf.as_ref());
+        reachable.add(context, slot, launch);
         for storage in scratch.into_iter().map(|(_, storage)| storage).chain(stack) {
-            add(slot, &storage, ObjectFlags::WRITE);
+            slot.add(&storage, ObjectFlags::WRITE);
             slot.kept.push(storage);
         }
         slot.launches.push(BatchedLaunch { stamps: COMMANDS + stamps, printf });
@@ -224,7 +230,7 @@ impl<'a> Batch<'a> {
         // The slot is not marked as written although it has timestamps: the kernel driver accepts no batch
         // buffer with EXEC_OBJECT_WRITE. Waiting for the slot waits for the batch all the same.
         let storage = slot.storage.clone();
-        add(slot, &storage, ObjectFlags::CAPTURE);
+        slot.add(&storage, ObjectFlags::CAPTURE);
         let relocates = storage.relocates();
         let length = 4 * slot.dwords.len();
         slot.commands.clear();
@@ -283,13 +289,6 @@ fn heap(slot: &Slot) -> u64 {
     slot.storage.address() + COMMANDS as u64
 }
 
-/// Allocates `size` bytes of state, aligned. Returns the offset in the state.
-fn grow(slot: &mut Slot, size: usize) -> usize {
-    let begin = slot.state.len();
-    slot.state.resize(begin + size.next_multiple_of(ALIGNMENT), 0);
-    begin
-}
-
 /// Whether there is room for a launch of `walks` walkers with `state` bytes of state.
 fn has_room(set: &CommandSet, slot: &Slot, walks: usize, state: usize) -> bool {
     let commands = 4 * (slot.dwords.len() + BatchWriter::launch_length(set, walks) + BatchWriter::END);
@@ -299,7 +298,7 @@ fn has_room(set: &CommandSet, slot: &Slot, walks: usize, state: usize) -> bool {
 
 /// Allocates the timestamps of a launch. Returns the offset in the state.
 fn stamps(slot: &mut Slot) -> usize {
-    let at = grow(slot, 16);
+    let at = slot.grow(16);
     slot.state[at..at + 16].fill(0xff);
     at
 }
@@ -326,7 +325,7 @@ fn has_room_for_bindings(slot: &Slot, launch: &Launch) -> bool {
 /// Writes the state of a launch's images and samplers to the slot.
 fn image_state(context: &DeviceContext, slot: &mut Slot, launch: &Launch) -> ImageState {
     let (kernel, size) = (launch.kernel(), images::size(launch.kernel()));
-    let at = grow(slot, size);
+    let at = slot.grow(size);
     let set = context.device().commands();
     let Slot { state, relocations, .. } = slot;
     let bytes = &mut state[at..at + size];
@@ -349,7 +348,7 @@ fn constants_size(context: &DeviceContext, launch: &Launch, walk: &Walk) -> usiz
     let kernel = launch.kernel();
     let threads = threads(launch, walk) as usize;
     let copies = if context.device().commands().shares_constants() { 1 } else { threads };
-    let local_ids = threads * constants::local_ids_size(kernel);
+    let local_ids = threads * local_ids_size(kernel);
     (copies * kernel.cross_thread_size as usize + local_ids).next_multiple_of(ALIGNMENT)
 }
 
@@ -364,9 +363,9 @@ fn walk_state(
 ) -> WalkState {
     let kernel = launch.kernel();
     let threads = threads(launch, walk);
-    let local_ids = constants::local_ids_size(kernel);
-    let (descriptor, size) = (grow(slot, ALIGNMENT), constants_size(context, launch, walk));
-    let at = grow(slot, size);
+    let local_ids = local_ids_size(kernel);
+    let (descriptor, size) = (slot.grow(ALIGNMENT), constants_size(context, launch, walk));
+    let at = slot.grow(size);
     let cross_size = kernel.cross_thread_size as usize;
     let (cross, rest) = slot.state[at..at + size].split_at_mut(cross_size);
     constants::cross_thread(kernel, &launch.arguments, &launch.space, walk, addresses, cross);
@@ -383,7 +382,7 @@ fn walk_state(
 
     let set = context.device().commands();
     let fields = &set.interface_descriptor;
-    let registers = |bytes: usize| (bytes / constants::REGISTER) as u64;
+    let registers = |bytes: usize| (bytes / REGISTER) as u64;
     let dwords = fields.layout.pack(&[
         (fields.kernel, launch.executable().kernel_start(launch.number).into()),
         (fields.float_mode, 0),
@@ -402,7 +401,7 @@ fn walk_state(
         (fields.cross_thread_length, registers(kernel.cross_thread_size as usize)),
     ]);
     let dwords = &dwords[..fields.layout.length];
-    super::put_dwords(&mut slot.state[descriptor..], dwords);
+    put_dwords(&mut slot.state[descriptor..], dwords);
     if fields.kernel.relocates {
         slot.relocations.push((COMMANDS + descriptor) as u32);
     }
@@ -421,53 +420,46 @@ fn walk_state(
     }
 }
 
-/// Adds a buffer to the validation list, if it is not there.
-pub(super) fn add(slot: &mut Slot, storage: &Storage, flags: ObjectFlags) {
-    match slot.objects.iter_mut().find(|object| object.handle == storage.handle()) {
-        Some(object) => object.flags |= flags,
-        None => slot.objects.push(storage.exec_object(flags)),
-    }
-}
-
 /// Adds the buffers that a launch uses to the validation list.
 fn add_objects(context: &DeviceContext, slot: &mut Slot, launch: &Launch, printf: Option<&PrintfBuffer>) {
-    add(slot, launch.executable().code(), ObjectFlags::CAPTURE);
+    slot.add(launch.executable().code(), ObjectFlags::CAPTURE);
     add_variables(slot, launch.executable(), DataSection::Constants, ObjectFlags::empty());
     add_variables(slot, launch.executable(), DataSection::Variables, ObjectFlags::WRITE);
     if let Some(printf) = printf {
-        add(slot, printf.storage(), ObjectFlags::WRITE);
+        slot.add(printf.storage(), ObjectFlags::WRITE);
     }
     for (_, memory) in launch.arguments.memory() {
         let (allocation, ..) = memory.range();
-        add(slot, allocation.on(context), ObjectFlags::WRITE);
-    }
-    add_reachable(context, slot, launch);
-}
-
-/// Whether a batch has the shared virtual memory that a launch may access, or none yet.
-fn reaches_same(slot: &Slot, launch: &Launch) -> bool {
-    match (&slot.reachable, launch.arguments.reachable()) {
-        (Some(own), Some(other)) => Arc::ptr_eq(own, other),
-        (_, None) | (None, Some(_)) => true,
+        slot.add(allocation.on(context), ObjectFlags::WRITE);
     }
 }
 
-/// Adds the shared virtual memory that a launch may access, if an earlier one of the batch has not. Allocations differ
-/// from each other, so only the list as it was before is searched. Batches of other queues are not waited for
-/// (`ASYNC`): most launches use none of it, and those that do are ordered by events.
-fn add_reachable(context: &DeviceContext, slot: &mut Slot, launch: &Launch) {
-    let Some(reachable) = launch.arguments.reachable().filter(|_| slot.reachable.is_none()) else { return };
-    let before = slot.objects.len();
-    for memory in reachable.iter() {
-        let storage = memory.storage().on(context);
-        let mut known = slot.objects[..before].iter_mut();
-        match known.find(|object| object.handle == storage.handle()) {
-            Some(object) => object.flags |= ObjectFlags::WRITE,
-            None => slot.objects.push(storage.exec_object(ObjectFlags::WRITE | ObjectFlags::ASYNC)),
+impl Reachable {
+    /// Whether it is the shared virtual memory that a launch may access, or there is none yet.
+    fn is_same(&self, launch: &Launch) -> bool {
+        match (&self.list, launch.arguments.reachable()) {
+            (Some(own), Some(other)) => Arc::ptr_eq(own, other),
+            (_, None) | (None, Some(_)) => true,
         }
     }
-    slot.reachable_objects = slot.objects.len() - before;
-    slot.reachable = Some(reachable.clone());
+
+    /// Adds the shared virtual memory that a launch may access, if an earlier one of the batch has not. Allocations
+    /// differ from each other, so only the validation list as it was before is searched. Batches of other queues are not
+    /// waited for (`ASYNC`): most launches use none of it, and those that do are ordered by events.
+    fn add(&mut self, context: &DeviceContext, slot: &mut Slot, launch: &Launch) {
+        let Some(list) = launch.arguments.reachable().filter(|_| self.list.is_none()) else { return };
+        let before = slot.objects.len();
+        for memory in list.iter() {
+            let storage = memory.storage().on(context);
+            let mut known = slot.objects[..before].iter_mut();
+            match known.find(|object| object.handle == storage.handle()) {
+                Some(object) => object.flags |= ObjectFlags::WRITE,
+                None => slot.objects.push(storage.exec_object(ObjectFlags::WRITE | ObjectFlags::ASYNC)),
+            }
+        }
+        self.objects = slot.objects.len() - before;
+        self.list = Some(list.clone());
+    }
 }
 
 /// The address that the kernel driver has chosen for a buffer.

@@ -3,6 +3,7 @@
 use gencl_i915::{ExpectedLaunch, LaunchHint};
 use gencl_program::{ArgumentKind, PushSource};
 
+use super::constant_sizes::local_ids_size;
 use super::constants;
 use crate::BuiltKernel;
 
@@ -23,7 +24,7 @@ pub(crate) fn expect(build: &BuiltKernel) -> Option<LaunchHint> {
         return None;
     }
     let threads = group.div_ceil(kernel.simd_width);
-    let ids = constants::local_ids_size(kernel);
+    let ids = local_ids_size(kernel);
     let mut per_thread = vec![0; threads as usize * ids];
     constants::local_ids(kernel, local, &mut per_thread);
     let mut cross_thread = kernel.cross_thread_size as usize;

@@ -9,7 +9,8 @@ use gencl_program::{Kernel, SamplerSource, SurfaceView, report};
 
 use super::commands::CommandSet;
 use super::field::{CommandLayout, Field, Packed};
-use super::{ALIGNMENT, dump, put_dwords, surfaces};
+use super::slot::{ALIGNMENT, put_dwords};
+use super::{dump, surfaces};
 use crate::context::DeviceContext;
 use crate::kernel::ArgumentBlock;
 use crate::{ImageKind, ImageLayout, Sampler};

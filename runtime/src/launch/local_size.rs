@@ -1,4 +1,68 @@
-//! Choosing a work-group size when the application gives none.
+//! Work-group sizes: checking the application's, and choosing one when it gives none.
+
+use crate::{Code, Error, NdRange, Result};
+
+/// Checks an index space. `INVALID_WORK_DIMENSION`; `INVALID_GLOBAL_WORK_SIZE` and `INVALID_GLOBAL_OFFSET`
+/// when a size or the last global id exceeds the device's `size_t`, which has `address_bits` bits.
+pub(crate) fn check_range(range: &NdRange, address_bits: u32) -> Result<()> {
+    let most = u64::MAX >> (64 - address_bits);
+    if !(1..=3).contains(&range.dimensions) {
+        return Err(Error::new(Code::InvalidWorkDimension, format!("{} dimensions", range.dimensions)));
+    }
+    for (offset, global) in range.offset.into_iter().zip(range.global) {
+        if global > most {
+            return Err(Error::new(Code::InvalidGlobalWorkSize, format!("{global} work-items")));
+        }
+        if offset.checked_add(global).is_none_or(|end| end > most) {
+            return Err(Error::new(Code::InvalidGlobalOffset, format!("{offset} + {global} overflows")));
+        }
+    }
+    Ok(())
+}
+
+/// Limits of work-group sizes, in work-items.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits {
+    /// Of each dimension, on the device.
+    pub(crate) dimension: u32,
+    /// Of a work-group of the kernel.
+    pub(crate) group: u32,
+    /// Of a work-group whose size the runtime chooses: at the kernel's own SIMD width.
+    pub(crate) chosen: u32,
+}
+
+/// The work-group size: the application's, checked, or one that the runtime chooses.
+pub(crate) fn local_size(
+    kernel: &gencl_program::Kernel,
+    range: &NdRange,
+    limits: Limits,
+    uneven: bool,
+) -> Result<[u32; 3]> {
+    let local = match (range.local, kernel.required_work_group_size) {
+        (None, None) => {
+            return Ok(choose(range.global, kernel.simd_width, limits.chosen, uneven));
+        }
+        (Some(local), Some(required)) if local != required => {
+            let reason = format!("{} requires work-groups of {required:?}, not {local:?}", kernel.name);
+            return Err(Error::new(Code::InvalidWorkGroupSize, reason));
+        }
+        (Some(local), _) => local,
+        (None, Some(required)) => required,
+    };
+    if local.contains(&0) {
+        return Err(Error::new(Code::InvalidWorkGroupSize, format!("{local:?}")));
+    }
+    if local.iter().any(|&size| size > limits.dimension) {
+        let reason = format!("{local:?}: at most {} work-items in each dimension", limits.dimension);
+        return Err(Error::new(Code::InvalidWorkItemSize, reason));
+    }
+    if local.iter().product::<u32>() > limits.group {
+        let reason =
+            format!("{local:?}: at most {} work-items in a work-group of {}", limits.group, kernel.name);
+        return Err(Error::new(Code::InvalidWorkGroupSize, reason));
+    }
+    Ok(local)
+}
 
 /// A good work-group size for `global` work-items: a divisor in each dimension (x may be any size in `uneven`
 /// spaces of one dimension), of at most `limit` work-items.
@@ -6,7 +70,7 @@
 /// Small work-groups waste lanes and dispatch time, large ones occupy fewer EUs. The order of goals: full
 /// threads; 64 work-items or more, 256 in large spaces; wide in x, where neighbouring work-items access
 /// neighbouring memory.
-pub(crate) fn choose(global: [u64; 3], simd_width: u32, limit: u32, uneven: bool) -> [u32; 3] {
+fn choose(global: [u64; 3], simd_width: u32, limit: u32, uneven: bool) -> [u32; 3] {
     let enough = enough(global);
     if uneven && global[1] == 1 && global[2] == 1 {
         let whole = u64::from(limit.min(enough.max(simd_width)));
@@ -104,5 +168,39 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn local_sizes_are_checked() {
+        let kernel = gencl_program::Kernel { simd_width: 16, ..Default::default() };
+        let limits = Limits { dimension: 256, group: 256, chosen: 256 };
+        let range = |local| NdRange { dimensions: 1, offset: [0; 3], global: [256, 1, 1], local };
+        let code = |kernel, local| local_size(kernel, &range(Some(local)), limits, false).unwrap_err().code;
+        assert_eq!(local_size(&kernel, &range(None), limits, false).unwrap(), [64, 1, 1]);
+        assert_eq!(code(&kernel, [0, 1, 1]), Code::InvalidWorkGroupSize);
+        assert_eq!(code(&kernel, [257, 1, 1]), Code::InvalidWorkItemSize);
+        assert_eq!(code(&kernel, [32, 16, 1]), Code::InvalidWorkGroupSize);
+        let required = gencl_program::Kernel { required_work_group_size: Some([8, 1, 1]), ..kernel.clone() };
+        assert_eq!(code(&required, [16, 1, 1]), Code::InvalidWorkGroupSize);
+        assert_eq!(local_size(&required, &range(None), limits, false).unwrap(), [8, 1, 1]);
+        let large = gencl_program::Kernel { required_work_group_size: Some([16, 32, 1]), ..kernel.clone() };
+        let few = Limits { dimension: 512, group: 256, chosen: 256 };
+        let range_of_512 = NdRange { local: Some([512, 1, 1]), global: [512, 1, 1], ..range(None) };
+        let refused = local_size(&kernel, &range_of_512, few, false).unwrap_err();
+        assert_eq!(refused.code, Code::InvalidWorkGroupSize, "more than the kernel's threads have");
+        let refused = local_size(&large, &range(None), limits, false).unwrap_err();
+        assert_eq!(refused.code, Code::InvalidWorkGroupSize, "more than the device has");
+    }
+
+    #[test]
+    fn ranges_are_checked() {
+        let range = NdRange { dimensions: 1, offset: [0; 3], global: [256, 1, 1], local: None };
+        assert!(check_range(&range, 32).is_ok());
+        let code = |range| check_range(&range, 64).unwrap_err().code;
+        assert_eq!(code(NdRange { dimensions: 4, ..range }), Code::InvalidWorkDimension);
+        assert_eq!(code(NdRange { offset: [u64::MAX, 0, 0], ..range }), Code::InvalidGlobalOffset);
+        let code = |range| check_range(&range, 32).unwrap_err().code;
+        assert_eq!(code(NdRange { global: [1 << 32, 1, 1], ..range }), Code::InvalidGlobalWorkSize);
+        assert_eq!(code(NdRange { offset: [u32::MAX.into(), 0, 0], ..range }), Code::InvalidGlobalOffset);
     }
 }

@@ -3,8 +3,7 @@
 use gencl_i915::{GemHandle, ObjectFlags, Relocation};
 use gencl_program::DataSection;
 
-use super::assemble::{COMMANDS, add};
-use super::slot::Slot;
+use super::slot::{COMMANDS, Slot};
 use crate::program::Executable;
 
 /// Makes the relocation list of the slot.
@@ -75,7 +74,7 @@ pub(super) fn add_variables(
     flags: ObjectFlags,
 ) {
     let Some(storage) = executable.data_section(section) else { return };
-    add(slot, storage, flags);
+    slot.add(storage, flags);
     if !storage.relocates() || slot.relocated.iter().any(|other| other.handle() == storage.handle()) {
         return;
     }

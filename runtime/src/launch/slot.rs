@@ -2,18 +2,31 @@
 
 use std::sync::Arc;
 
-use gencl_i915::ExecObject;
+use gencl_i915::{ExecObject, ObjectFlags};
 use parking_lot::Mutex;
 
-use super::assemble::BatchedLaunch;
 use crate::Result;
-use crate::memory::{AddressSpace, SharedList, Storage, Zone};
+use crate::memory::{AddressSpace, Storage, Zone};
+use crate::printf::PrintfBuffer;
 
 /// Smallest size of a slot in bytes.
 const MIN_SIZE: u64 = 256 * 1024;
 
 /// Number of slots kept for reuse.
 const MAX_IDLE: usize = 8;
+
+/// Bytes for commands at the beginning of a slot. A launch takes some 200, one of eight walkers 900.
+pub(super) const COMMANDS: usize = 64 * 1024;
+
+/// Alignment of state in a slot, in bytes.
+pub(super) const ALIGNMENT: usize = 64;
+
+/// A launch in a batch.
+pub(super) struct BatchedLaunch {
+    /// Offset in the slot of its timestamps: begin and end, 8 bytes each.
+    pub(super) stamps: usize,
+    pub(super) printf: Option<PrintfBuffer>,
+}
 
 /// A buffer for a batch and its state, and host memory to build them in.
 pub(crate) struct Slot {
@@ -28,15 +41,29 @@ pub(crate) struct Slot {
     pub(super) relocations: Vec<u32>,
     /// The validation list: buffers that the batch uses.
     pub(super) objects: Vec<ExecObject>,
-    /// Shared virtual memory that all launches may access, if it is in the list, and how many objects it added.
-    pub(super) reachable: Option<SharedList>,
-    pub(super) reachable_objects: usize,
     /// The launches of the batch.
     pub(super) launches: Vec<BatchedLaunch>,
     /// Memory of hardware threads, which the queue may replace while the batch runs.
     pub(super) kept: Vec<Arc<Storage>>,
     /// Program-scope variables with pointers that the kernel driver relocates.
     pub(super) relocated: Vec<Arc<Storage>>,
+}
+
+impl Slot {
+    /// Allocates `size` bytes of state, aligned. Returns the offset in the state.
+    pub(super) fn grow(&mut self, size: usize) -> usize {
+        let begin = self.state.len();
+        self.state.resize(begin + size.next_multiple_of(ALIGNMENT), 0);
+        begin
+    }
+
+    /// Adds a buffer to the validation list, if it is not there.
+    pub(super) fn add(&mut self, storage: &Storage, flags: ObjectFlags) {
+        match self.objects.iter_mut().find(|object| object.handle == storage.handle()) {
+            Some(object) => object.flags |= flags,
+            None => self.objects.push(storage.exec_object(flags)),
+        }
+    }
 }
 
 /// Unused slots.
@@ -61,8 +88,6 @@ impl SlotPool {
             state: Vec::new(),
             relocations: Vec::new(),
             objects: Vec::new(),
-            reachable: None,
-            reachable_objects: 0,
             launches: Vec::new(),
             kept: Vec::new(),
             relocated: Vec::new(),
@@ -75,8 +100,6 @@ impl SlotPool {
         slot.state.clear();
         slot.relocations.clear();
         slot.objects.clear();
-        slot.reachable = None;
-        slot.reachable_objects = 0;
         slot.launches.clear();
         slot.kept.clear();
         slot.relocated.clear();
@@ -84,5 +107,12 @@ impl SlotPool {
         if idle.len() < MAX_IDLE {
             idle.push(slot);
         }
+    }
+}
+
+/// Writes dwords at the beginning of `bytes`.
+pub(super) fn put_dwords(bytes: &mut [u8], dwords: &[u32]) {
+    for (bytes, dword) in bytes.chunks_exact_mut(4).zip(dwords) {
+        bytes.copy_from_slice(&dword.to_le_bytes());
     }
 }

@@ -2,6 +2,7 @@
 
 use super::commands::SurfaceState;
 use super::field::MAX_LENGTH;
+use super::slot::put_dwords;
 
 /// Bytes of the binding table, which has one entry, and of the surface state behind it.
 pub(crate) const SURFACES: usize = 128;
@@ -42,6 +43,6 @@ pub(crate) fn write(layout: &SurfaceState, mocs: u64, bytes: &mut [u8]) -> [u32;
         (layout.blue, SELECT_RED + 2),
         (layout.alpha, SELECT_RED + 3),
     ]);
-    super::put_dwords(&mut bytes[STATE..], &dwords[..layout.layout.length]);
+    put_dwords(&mut bytes[STATE..], &dwords[..layout.layout.length]);
     dwords
 }

@@ -152,8 +152,10 @@ impl Buffer {
                 }
                 (memory.storage().clone(), origin as u64)
             }
-            (None, Some(host)) => (Arc::new(Allocation::of_host(context, &host.slice(0, size as usize))?), 0),
-            (None, None) => (Arc::new(Allocation::new(context, size)?), 0),
+            (None, Some(host)) => {
+                (Arc::new(Allocation::of_host(context.members(), &host.slice(0, size as usize))?), 0)
+            }
+            (None, None) => (Arc::new(Allocation::new(context.members(), size)?), 0),
         };
         if let Some(host) = &host
             && !storage.is_host()
@@ -173,7 +175,7 @@ impl Buffer {
         convert: impl FnOnce(&HostMemory, &HostMemory),
     ) -> Result<Arc<Self>> {
         let flags = checked_for_new(context, flags, size, host.is_some())?;
-        let storage = Arc::new(Allocation::new(context, size)?);
+        let storage = Arc::new(Allocation::new(context.members(), size)?);
         if let Some(host) = &host {
             convert(host, storage.memory());
         }

@@ -10,7 +10,8 @@ use parking_lot::Mutex;
 
 use super::Allocation;
 use super::va::{GUARD, PAGE};
-use crate::{Code, Context, Device, Error, Result};
+use crate::context::DeviceContext;
+use crate::{Code, Device, Error, Result};
 
 /// Largest alignment of an allocation in bytes: that of the largest type of OpenCL C.
 pub const MAX_ALIGNMENT: usize = 128;
@@ -36,7 +37,7 @@ pub struct SharedMemory {
     device: Option<Arc<Device>>,
     /// `CL_MEM_ALLOC_FLAGS_INTEL`; hints without effect.
     flags: u64,
-    /// Dropped with the allocation, which wakes a thread in [`Context::free_shared_and_wait`].
+    /// Dropped with the allocation, which wakes a thread in [`SharedMemory::drop_and_wait`].
     end: Mutex<Option<Sender<()>>>,
 }
 
@@ -47,8 +48,9 @@ impl std::fmt::Debug for SharedMemory {
 }
 
 impl SharedMemory {
-    fn new(
-        context: &Context,
+    /// Zeroed memory, which all of `devices` with such memory can access. `MEM_OBJECT_ALLOCATION_FAILURE`.
+    pub(crate) fn new(
+        devices: &[Arc<DeviceContext>],
         kind: SharedKind,
         device: Option<&Arc<Device>>,
         flags: u64,
@@ -61,7 +63,7 @@ impl SharedMemory {
         let mapping = HostMemory::zeros(room).map_err(|error| no_memory(error.to_string()))?;
         let offset = mapping.address().align_offset(GUARD as usize);
         let memory = mapping.slice(offset, size.next_multiple_of(PAGE as usize));
-        let storage = Arc::new(Allocation::shared(context, &memory)?);
+        let storage = Arc::new(Allocation::shared(devices, &memory)?);
         Ok(Arc::new(Self { storage, size, kind, device: device.cloned(), flags, end: Mutex::default() }))
     }
 
@@ -90,6 +92,15 @@ impl SharedMemory {
         self.size
     }
 
+    /// Waits until the allocation, of which this is the caller's last reference, has no other.
+    pub(crate) fn drop_and_wait(self: Arc<Self>) {
+        let (sender, end) = channel();
+        *self.end.lock() = Some(sender);
+        drop(self);
+        // Nothing is sent: the receiver fails when the memory, and with it the sender, is dropped.
+        let _ = end.recv();
+    }
+
     pub(crate) fn storage(&self) -> &Arc<Allocation> {
         &self.storage
     }
@@ -110,82 +121,24 @@ struct Allocations {
 }
 
 impl SharedMemories {
-    fn insert(&self, memory: &Arc<SharedMemory>) {
+    /// Adds an allocation.
+    pub(crate) fn insert(&self, memory: &Arc<SharedMemory>) {
         let mut all = self.0.lock();
         all.list = None;
         all.by_address.insert(memory.address(), memory.clone());
     }
 
-    /// Memory may be freed when what is returned is dropped, which takes a while.
-    fn remove(&self, address: usize) -> (Option<Arc<SharedMemory>>, Option<SharedList>) {
+    /// Removes the allocation that begins at an address. Memory may be freed when what is returned is dropped, which takes a while.
+    pub(crate) fn remove(&self, address: usize) -> (Option<Arc<SharedMemory>>, Option<SharedList>) {
         let mut all = self.0.lock();
         let removed = all.by_address.remove(&address);
         let list = removed.as_ref().and_then(|_| all.list.take());
         (removed, list)
     }
-}
-
-impl Context {
-    /// `INVALID_OPERATION` when no device has shared virtual memory.
-    pub fn check_shared(&self) -> Result<()> {
-        let able = self.members().iter().find(|device| device.shares_addresses());
-        able.unwrap_or(&self.members()[0]).check_shared()
-    }
-
-    /// Allocates zeroed shared virtual memory, which all devices with such memory can access; `device` is
-    /// kept for queries. `INVALID_DEVICE`, `INVALID_OPERATION` when `device`, or without one all devices,
-    /// lack shared virtual memory, `INVALID_BUFFER_SIZE` for 0 or more than the devices' largest allocation,
-    /// `INVALID_VALUE` for an alignment that is neither 0 nor a power of two up to [`MAX_ALIGNMENT`],
-    /// `MEM_OBJECT_ALLOCATION_FAILURE`.
-    pub fn allocate_shared(
-        &self,
-        kind: SharedKind,
-        device: Option<&Arc<Device>>,
-        flags: u64,
-        size: usize,
-        alignment: usize,
-    ) -> Result<Arc<SharedMemory>> {
-        match device {
-            Some(device) => self.on(device)?.check_shared()?,
-            None => self.check_shared()?,
-        }
-        let limit = self.max_allocation();
-        if size == 0 || size as u64 > limit {
-            let reason = format!("{size} bytes: an allocation has between 1 and {limit} bytes");
-            return Err(Error::new(Code::InvalidBufferSize, reason));
-        }
-        if alignment != 0 && !alignment.is_power_of_two() || alignment > MAX_ALIGNMENT {
-            return Err(Error::new(Code::InvalidValue, format!("an alignment of {alignment}")));
-        }
-        let memory = SharedMemory::new(self, kind, device, flags, size)?;
-        self.shared().insert(&memory);
-        Ok(memory)
-    }
-
-    /// Frees the allocation that begins at an address. No effect for other addresses.
-    pub fn free_shared(&self, address: usize) {
-        drop(self.shared().remove(address));
-    }
-
-    /// As [`Context::free_shared`], and waits until all commands that may use the allocation have ended: those that
-    /// it is given to, and all launches, which may follow pointers.
-    /// `INVALID_VALUE` when no allocation begins at `address`.
-    pub fn free_shared_and_wait(&self, address: usize) -> Result<()> {
-        let (memory, list) = self.shared().remove(address);
-        drop(list);
-        let memory =
-            memory.ok_or_else(|| Error::new(Code::InvalidValue, "no allocation begins at the address"))?;
-        let (sender, end) = channel();
-        *memory.end.lock() = Some(sender);
-        drop(memory);
-        // Nothing is sent: the receiver fails when the memory, and with it the sender, is dropped.
-        let _ = end.recv();
-        Ok(())
-    }
 
     /// All allocations, by increasing address; the same list until one comes or goes. `None`: there are none.
-    pub(crate) fn all_shared(&self) -> Option<SharedList> {
-        let mut all = self.shared().0.lock();
+    pub(crate) fn all(&self) -> Option<SharedList> {
+        let mut all = self.0.lock();
         let Allocations { by_address, list } = &mut *all;
         if by_address.is_empty() {
             return None;
@@ -194,8 +147,8 @@ impl Context {
     }
 
     /// The allocation that an address is in.
-    pub fn shared_at(&self, address: usize) -> Option<Arc<SharedMemory>> {
-        let all = self.shared().0.lock();
+    pub(crate) fn at(&self, address: usize) -> Option<Arc<SharedMemory>> {
+        let all = self.0.lock();
         let (_, memory) = all.by_address.range(..=address).next_back()?;
         (address - memory.address() < memory.size).then(|| memory.clone())
     }

@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use super::state::{Command, Flight, State, Step, Work, keep};
+use super::state::{Command, Flight, MAX_PENDING, State, Step, Work, keep};
 use crate::context::DeviceContext;
-use crate::event::{CommandKind, Completer, Due, Gate};
+use crate::event::{CommandKind, Completer, Due, EventQueue, Gate};
 use crate::launch::{Batch, Hardware, Launch, MAX_LAUNCHES, Progress, Submitted};
 use crate::{Code, Context, Error, Event, EventStatus, ProfilingInfo, Result, host_time, trace};
 
@@ -34,10 +34,6 @@ const MAX_BATCH_GROWTH: usize = 4;
 
 /// Stands for the kernel's name in reports about commands that run on the host.
 const HOST: &str = "a command";
-
-/// Backpressure limit: with this many pending commands, a thread that enqueues executes or waits for half of
-/// them first.
-pub(super) const MAX_PENDING: usize = 16 * 1024;
 
 /// Ordering that a command of an out-of-order queue requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -139,7 +135,10 @@ impl Core {
                 }
                 event
             }
-            None => Event::command(&self.context, Arc::downgrade(self), kind, self.profiled),
+            None => {
+                let queue = Arc::downgrade(self);
+                Event::command(&self.context, queue, kind, self.profiled)
+            }
         };
         let completer = Completer::new(event.clone());
         if self.is_timed() {
@@ -231,11 +230,6 @@ impl Core {
         }
     }
 
-    /// Waits until an event of this queue has ended. Errors: see [`Event::wait`].
-    pub(crate) fn wait_for(&self, event: &Event) -> Result<()> {
-        self.wait_until(0, |_| event.ended())
-    }
-
     /// Waits until `done` returns true, which requires that all commands up to `number` have ended, and until
     /// the callbacks that are due have returned. Leads while no other thread does. `OUT_OF_RESOURCES` when
     /// called by a function that a command of this queue executes.
@@ -285,14 +279,6 @@ impl Core {
             state.barrier = None;
         }
         state.faults.tell(told)
-    }
-
-    /// Wakes the queue's thread, if there is work, without the flush delay.
-    pub(crate) fn demand(&self) {
-        let mut state = self.state.lock();
-        if !state.is_empty() {
-            self.wake(&mut state);
-        }
     }
 
     /// Tells the queue's thread that no more commands will be added.
@@ -621,6 +607,19 @@ impl Core {
         if state.waiting > 0 {
             self.changed.notify_all();
         }
+    }
+}
+
+impl EventQueue for Core {
+    fn demand(&self) {
+        let mut state = self.state.lock();
+        if !state.is_empty() {
+            self.wake(&mut state);
+        }
+    }
+
+    fn wait_for(&self, event: &Event) -> Result<()> {
+        self.wait_until(0, |_| event.ended())
     }
 }
 

@@ -9,11 +9,10 @@ mod transfer;
 
 use std::sync::Arc;
 
-pub(crate) use self::core::Core;
-use self::core::Order;
+use self::core::{Core, Order};
 use state::Work;
 
-use crate::event::CommandKind;
+use crate::event::{CommandKind, EventQueue};
 use crate::{Code, Context, Device, Error, Event, Kernel, NdRange, Result};
 
 bitflags::bitflags! {

@@ -4,11 +4,14 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::thread::ThreadId;
 
-use super::core::MAX_PENDING;
 use super::faults::{Faults, behind};
 use crate::event::{Completer, Due, Gate};
 use crate::launch::{InFlight, Launch};
 use crate::{Error, Event, Result};
+
+/// Backpressure limit: with this many pending commands, a thread that enqueues executes or waits for half of
+/// them first.
+pub(super) const MAX_PENDING: usize = 16 * 1024;
 
 /// Batches in flight: one that the GPU executes, and one that it can begin without waiting for the host.
 const MAX_IN_FLIGHT: usize = 2;

@@ -1,95 +1,21 @@
 //! Contexts: devices, each with an address space, and the state that their objects share.
 
+mod device;
+mod shared;
+
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use gencl_program::debug::{self, Debug};
 use gencl_program::report;
 
-use crate::launch::SlotPool;
-use crate::memory::{AddressSpace, SharedMemories};
-use crate::printf::PrintfPool;
+pub(crate) use device::DeviceContext;
+
+use crate::memory::SharedMemories;
 use crate::{Code, Device, Error, Result};
 
 /// The application's callback for errors (`pfn_notify` of `clCreateContext`). Called from any thread.
 pub type ContextNotify = Box<dyn Fn(&Error) + Send + Sync>;
-
-/// A device as part of a context: its address space there, and memory pools.
-pub(crate) struct DeviceContext {
-    device: Arc<Device>,
-    /// Index in the context.
-    index: usize,
-    space: Arc<AddressSpace>,
-    slots: SlotPool,
-    printf: PrintfPool,
-    shares_addresses: bool,
-    dumps_batches: bool,
-}
-
-impl std::fmt::Debug for DeviceContext {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("DeviceContext").field(&self.index).field(&self.device.facts().name).finish()
-    }
-}
-
-impl DeviceContext {
-    fn new(device: &Arc<Device>, index: usize) -> Self {
-        let (debug, _) = Debug::from_environment();
-        Self {
-            device: device.clone(),
-            index,
-            space: Arc::new(AddressSpace::new(device.node().clone(), device.info().address_space)),
-            slots: SlotPool::default(),
-            printf: PrintfPool::default(),
-            shares_addresses: device.facts().profile().shared_memory,
-            dumps_batches: debug.is_set(debug::BATCH),
-        }
-    }
-
-    /// The device.
-    pub(crate) fn device(&self) -> &Arc<Device> {
-        &self.device
-    }
-
-    /// Index in the context.
-    pub(crate) fn index(&self) -> usize {
-        self.index
-    }
-
-    /// The address space of its buffers.
-    pub(crate) fn space(&self) -> &Arc<AddressSpace> {
-        &self.space
-    }
-
-    /// Buffers for batches.
-    pub(crate) fn slots(&self) -> &SlotPool {
-        &self.slots
-    }
-
-    /// Buffers for `printf`.
-    pub(crate) fn printf(&self) -> &PrintfPool {
-        &self.printf
-    }
-
-    /// Whether the device can access shared virtual memory: allocations at the host's addresses.
-    pub(crate) fn shares_addresses(&self) -> bool {
-        self.shares_addresses
-    }
-
-    /// Whether batches are printed (`GENCL_DEBUG=batch`).
-    pub(crate) fn dumps_batches(&self) -> bool {
-        self.dumps_batches
-    }
-
-    /// `INVALID_OPERATION` when the device has no shared virtual memory.
-    pub(crate) fn check_shared(&self) -> Result<()> {
-        if self.shares_addresses {
-            return Ok(());
-        }
-        Err(Error::new(Code::InvalidOperation, "the device has no shared virtual memory"))
-    }
-}
 
 /// A context of one or several devices. All can access its memory objects; a queue and a built program belong
 /// to one device.
