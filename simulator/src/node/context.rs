@@ -1,7 +1,7 @@
 //! Hardware contexts: a queue of batches, their execution, and hang statistics.
 //!
 //! A context has a thread that executes its batches. A thread that waits for a batch may execute it and those
-//! before it instead ([`Context::run_inline`]), which saves waking the context's thread.
+//! before it instead ([`Fence::run_inline`]), which saves waking the context's thread.
 
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
@@ -14,8 +14,8 @@ use gencl_i915::uapi::context_param;
 use gencl_i915::{ContextId, Engine, Errno, ErrorState, ResetStats, Result};
 use gencl_sync::{Condvar, Mutex, MutexGuard};
 
-use super::Core;
-use super::fence::{self, Fence};
+use super::core::Core;
+use super::fence::{self, BatchExecutor, Fence};
 use super::vm::Vm;
 use crate::host_thread::IeeeFloats;
 use crate::running::Running;
@@ -60,6 +60,7 @@ struct Queued {
 ///
 /// Batches of all engines run in the order of their submission; i915 orders them for each engine only.
 pub struct Context {
+    core: Arc<Core>,
     /// The timeline of its fences.
     timeline: u64,
     vm: Mutex<Arc<Vm>>,
@@ -130,9 +131,12 @@ struct Hangs {
 }
 
 impl Context {
-    /// A context with an address space; its thread starts with the first batch.
-    pub fn new(vm: Arc<Vm>) -> Context {
-        Context {
+    /// A context; its thread starts with the first batch.
+    pub fn new(core: &Arc<Core>) -> Arc<Context> {
+        let own = core.gpu.device.driver.full_ppgtt;
+        let vm = if own { Vm::new() } else { Arc::clone(&core.shared_vm) };
+        Arc::new(Context {
+            core: Arc::clone(core),
             timeline: fence::new_context(),
             vm: Mutex::new(vm),
             queue: Mutex::default(),
@@ -151,7 +155,7 @@ impl Context {
             hangs: Mutex::default(),
             guilty: AtomicU32::new(0),
             banned: AtomicBool::new(false),
-        }
+        })
     }
 
     /// Whether the context is banned: it accepts no more batches.
@@ -171,23 +175,23 @@ impl Context {
 
     /// Queues a batch and returns its fence. `order` is called with the fence and returns the batch's
     /// dependencies. With `awaited`, the context's thread is not woken: the caller calls
-    /// [`Context::run_inline`] next, which wakes it if this batch remains.
+    /// [`Fence::run_inline`] next, which wakes it if this batch remains.
     pub fn submit(
         self: &Arc<Self>,
         id: ContextId,
-        core: &Arc<Core>,
         job: Job,
         order: impl FnOnce(&Fence) -> Vec<Fence>,
         submit_fences: Vec<Fence>,
         awaited: bool,
     ) -> Result<Fence> {
-        self.start(id, core)?;
+        self.start(id)?;
         let mut queue = self.queue.lock();
         if queue.closed {
             return Err(Errno(libc::ENOENT));
         }
         queue.last += 1;
-        let fence = Fence::batch(self.timeline, queue.last, job.engine, Arc::downgrade(self));
+        let executor = Arc::downgrade(self);
+        let fence = Fence::batch(self.timeline, queue.last, job.engine, executor);
         queue.last_fence = Some(fence.clone());
         let dependencies = order(&fence);
         queue.jobs.push_back(Queued { fence: fence.clone(), job, dependencies, submit_fences });
@@ -197,12 +201,12 @@ impl Context {
         Ok(fence)
     }
 
-    fn start(self: &Arc<Self>, id: ContextId, core: &Arc<Core>) -> Result<()> {
+    fn start(self: &Arc<Self>, id: ContextId) -> Result<()> {
         let mut thread = self.thread.lock();
         if thread.is_none() {
-            let (context, core) = (Arc::clone(self), Arc::clone(core));
+            let context = Arc::clone(self);
             let builder = std::thread::Builder::new().name(format!("gencl-context-{}", id.0));
-            *thread = Some(builder.spawn(move || context.work(&core)).map_err(|_| Errno(libc::ENOMEM))?);
+            *thread = Some(builder.spawn(move || context.work()).map_err(|_| Errno(libc::ENOMEM))?);
         }
         Ok(())
     }
@@ -212,12 +216,6 @@ impl Context {
         let mut queue = self.queue.lock();
         queue.closed = true;
         self.wake_if_wanted(queue);
-    }
-
-    /// Wakes the thread if batches are queued. Called by a thread that waits for a batch without executing
-    /// it, since the batch may have been submitted as `awaited`.
-    pub fn wake_for_waiter(&self) {
-        self.wake_if_wanted(self.queue.lock());
     }
 
     fn wake_if_wanted(&self, mut queue: MutexGuard<'_, Queue>) {
@@ -278,46 +276,30 @@ impl Context {
         }
     }
 
-    fn work(&self, core: &Core) {
+    fn work(&self) {
         while let Some(job) = self.next() {
-            self.run(core, job);
+            self.run(job);
             self.queue.lock().executing = false;
         }
     }
 
-    /// Executes batches up to that of a fence on this thread, while the context's own executes none and the
-    /// next batch is ready. The fence may be unsignaled afterwards.
-    pub fn run_inline(&self, core: &Core, fence: &Fence) {
-        let mut queue = self.queue.lock();
-        loop {
-            let ready = !fence.signaled() && queue.jobs.front().is_some_and(Queued::is_ready);
-            let Some(job) = ready.then(|| queue.take()).flatten() else {
-                return self.wake_if_wanted(queue);
-            };
-            drop(queue);
-            self.run(core, job);
-            queue = self.queue.lock();
-            queue.executing = false;
-        }
-    }
-
     /// Executes a batch. The caller has set [`Queue::executing`].
-    fn run(&self, core: &Core, Queued { fence, job, dependencies, submit_fences }: Queued) {
-        let ready = dependencies.iter().all(|fence| self.await_fence(core, |until| fence.wait(until)))
-            && submit_fences.iter().all(|fence| self.await_fence(core, |until| fence.wait_begun(until)));
+    fn run(&self, Queued { fence, job, dependencies, submit_fences }: Queued) {
+        let ready = dependencies.iter().all(|fence| self.await_fence(|until| fence.wait(until)))
+            && submit_fences.iter().all(|fence| self.await_fence(|until| fence.wait_begun(until)));
         let mut error = libc::EIO;
-        if ready && self.is_wanted(core) {
+        if ready && self.is_wanted() {
             fence.begin();
             let mut state = self.state.lock();
-            match self.execute(core, &mut state, &job) {
+            match self.execute(&mut state, &job) {
                 Ok(()) => error = 0,
                 Err(fault) => {
-                    self.record_hang(core, &fault);
+                    self.record_hang(&fault);
                     *state = ContextState::default();
                 }
             }
         }
-        if let Some(statistics) = &core.gpu.settings.statistics {
+        if let Some(statistics) = &self.core.gpu.settings.statistics {
             statistics.save();
         }
         // The memory is released first: a thread that waits may expect that.
@@ -326,13 +308,13 @@ impl Context {
     }
 
     /// Whether batches of this context are still to be executed.
-    fn is_wanted(&self, core: &Core) -> bool {
-        !self.is_banned() && !core.is_closing() && !self.killed.load(Ordering::Acquire)
+    fn is_wanted(&self) -> bool {
+        !self.is_banned() && !self.core.is_closing() && !self.killed.load(Ordering::Acquire)
     }
 
     /// Waits for a fence while the batch that depends on it is wanted; returns whether the wait succeeded.
-    fn await_fence(&self, core: &Core, wait: impl Fn(Option<Instant>) -> bool) -> bool {
-        while self.is_wanted(core) {
+    fn await_fence(&self, wait: impl Fn(Option<Instant>) -> bool) -> bool {
+        while self.is_wanted() {
             if wait(Some(Instant::now() + CANCEL_POLL_INTERVAL)) {
                 return true;
             }
@@ -341,18 +323,18 @@ impl Context {
     }
 
     /// Executes one batch. A panic in the simulator is a fault of the batch.
-    fn execute(&self, core: &Core, state: &mut ContextState, job: &Job) -> std::result::Result<(), Fault> {
+    fn execute(&self, state: &mut ContextState, job: &Job) -> std::result::Result<(), Fault> {
         let running = Arc::new(Running::default());
         let unwatched = |error| Fault::unsupported(format!("batches without a watchdog: {error}"));
-        let _watch = core.watchdog.watch(&running).map_err(unwatched)?;
+        let _watch = self.core.watchdog.watch(&running).map_err(unwatched)?;
         *self.running.lock() = Some(Arc::clone(&running));
-        if !self.is_wanted(core) {
+        if !self.is_wanted() {
             // `Watchdog::cancel_all` or `Context::destroy` ran before the batch was registered.
             running.cancel.set();
         }
         let run = AssertUnwindSafe(|| {
             let _floats = IeeeFloats::new();
-            Streamer::new(&core.gpu, &job.memory, &running, state, job.engine).run(job.batch)
+            Streamer::new(&self.core.gpu, &job.memory, &running, state, job.engine).run(job.batch)
         });
         let result = std::panic::catch_unwind(run).unwrap_or_else(|panic| Err(Fault::internal(&*panic)));
         *self.running.lock() = None;
@@ -360,8 +342,8 @@ impl Context {
     }
 
     /// Records a hang, as `__i915_gem_context_mark_guilty` does.
-    fn record_hang(&self, core: &Core, fault: &Fault) {
-        if core.is_closing() || self.killed.load(Ordering::Acquire) {
+    fn record_hang(&self, fault: &Fault) {
+        if self.core.is_closing() || self.killed.load(Ordering::Acquire) {
             return;
         }
         let params = *self.params.lock();
@@ -374,7 +356,7 @@ impl Context {
         }
         drop(hangs);
         tracing::warn!("batch stopped: {fault}");
-        core.reset_count.fetch_add(1, Ordering::Relaxed);
+        self.core.reset_count.fetch_add(1, Ordering::Relaxed);
         self.guilty.fetch_add(1, Ordering::Release);
         if params.bannable && (!params.recoverable || fast) {
             self.banned.store(true, Ordering::Release);
@@ -382,9 +364,9 @@ impl Context {
     }
 
     /// `DRM_IOCTL_I915_GET_RESET_STATS`
-    pub fn reset_stats(&self, core: &Core) -> ResetStats {
+    pub fn reset_stats(&self) -> ResetStats {
         ResetStats {
-            reset_count: core.reset_count.load(Ordering::Relaxed),
+            reset_count: self.core.reset_count.load(Ordering::Relaxed),
             batch_active: self.guilty.load(Ordering::Acquire),
             // Only the batch that hangs is lost: those of other contexts continue.
             batch_pending: 0,
@@ -397,10 +379,10 @@ impl Context {
     }
 
     /// `DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM`
-    pub fn get_param(&self, core: &Core, param: u64) -> Result<u64> {
+    pub fn get_param(&self, param: u64) -> Result<u64> {
         let params = self.params.lock();
         Ok(match param {
-            context_param::GTT_SIZE => 1 << core.gpu.device.address_bits,
+            context_param::GTT_SIZE => 1 << self.core.gpu.device.address_bits,
             context_param::NO_ERROR_CAPTURE => params.no_error_capture.into(),
             context_param::BANNABLE => params.bannable.into(),
             context_param::RECOVERABLE => params.recoverable.into(),
@@ -413,7 +395,7 @@ impl Context {
     }
 
     /// `DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM`
-    pub fn set_param(&self, core: &Core, param: u64, value: u64) -> Result<()> {
+    pub fn set_param(&self, param: u64, value: u64) -> Result<()> {
         let mut params = self.params.lock();
         match param {
             context_param::NO_ERROR_CAPTURE => params.no_error_capture = value != 0,
@@ -430,7 +412,7 @@ impl Context {
                 if !(least..=most).contains(&priority) {
                     return Err(Errno(libc::EINVAL));
                 }
-                if core.gpu.device.driver.scheduler == 0 {
+                if self.core.gpu.device.driver.scheduler == 0 {
                     return Err(Errno(libc::ENODEV));
                 }
                 if priority > default {
@@ -441,5 +423,26 @@ impl Context {
             _ => return Err(Errno(libc::EINVAL)),
         }
         Ok(())
+    }
+}
+
+impl BatchExecutor for Context {
+    // While the context's own thread executes none and the next batch is ready.
+    fn run_inline(&self, fence: &Fence) {
+        let mut queue = self.queue.lock();
+        loop {
+            let ready = !fence.signaled() && queue.jobs.front().is_some_and(Queued::is_ready);
+            let Some(job) = ready.then(|| queue.take()).flatten() else {
+                return self.wake_if_wanted(queue);
+            };
+            drop(queue);
+            self.run(job);
+            queue = self.queue.lock();
+            queue.executing = false;
+        }
+    }
+
+    fn wake_for_waiter(&self) {
+        self.wake_if_wanted(self.queue.lock());
     }
 }

@@ -8,12 +8,21 @@ use std::time::Instant;
 use gencl_i915::Engine;
 use gencl_sync::{Condvar, Mutex, MutexGuard};
 
-use super::Core;
-use super::context::Context;
 use crate::clock;
 
 /// Called when a fence is signaled.
 type Callback = Box<dyn FnOnce() + Send>;
+
+/// What executes the batches of some fences.
+pub trait BatchExecutor: Send + Sync {
+    /// Executes batches up to that of a fence on this thread, as far as possible. The fence may be unsignaled
+    /// afterwards.
+    fn run_inline(&self, fence: &Fence);
+
+    /// Sees to it that queued batches are executed. Called by a thread that waits for a batch without executing
+    /// it, since the batch may have been submitted as `awaited`.
+    fn wake_for_waiter(&self);
+}
 
 /// Tells when a batch, or something else that happens once, has ended. Clones refer to the same fence.
 #[derive(Clone)]
@@ -26,8 +35,8 @@ struct Inner {
     number: u64,
     /// The engine of the batch; `None` if it is not that of a batch.
     engine: Option<Engine>,
-    /// The context that executes the batch.
-    executes: Weak<Context>,
+    /// What executes the batch; `None` if it is not that of a batch.
+    executor: Option<Weak<dyn BatchExecutor>>,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -59,31 +68,36 @@ impl std::fmt::Debug for Fence {
 }
 
 impl Fence {
-    /// The fence of a batch in the timeline `context`; `executes` is the hardware context that executes it.
-    pub(super) fn batch(context: u64, number: u64, engine: Engine, executes: Weak<Context>) -> Fence {
-        Fence::with(context, number, Some(engine), executes, Progress::Waiting)
+    /// The fence of a batch in the timeline `context`.
+    pub(super) fn batch(
+        context: u64,
+        number: u64,
+        engine: Engine,
+        executor: Weak<dyn BatchExecutor>,
+    ) -> Fence {
+        Fence::with(context, number, Some(engine), Some(executor), Progress::Waiting)
     }
 
     /// A fence that its owner signals with [`Fence::complete`].
     pub fn pending() -> Fence {
-        Fence::with(new_context(), 1, None, Weak::new(), Progress::Waiting)
+        Fence::with(new_context(), 1, None, None, Progress::Waiting)
     }
 
     /// A signaled fence (`dma_fence_get_stub`).
     pub fn stub() -> Fence {
         let done = Progress::Done { error: 0, time: clock::monotonic_ns() };
-        Fence::with(new_context(), 1, None, Weak::new(), done)
+        Fence::with(new_context(), 1, None, None, done)
     }
 
     fn with(
         context: u64,
         number: u64,
         engine: Option<Engine>,
-        executes: Weak<Context>,
+        executor: Option<Weak<dyn BatchExecutor>>,
         progress: Progress,
     ) -> Fence {
         let state = Mutex::new(State { progress, callbacks: Vec::new(), waiting: 0 });
-        Fence(Arc::new(Inner { context, number, engine, executes, state, changed: Condvar::new() }))
+        Fence(Arc::new(Inner { context, number, engine, executor, state, changed: Condvar::new() }))
     }
 
     /// Its timeline: of two fences in one timeline, the one with the larger number is signaled later.
@@ -175,11 +189,15 @@ impl Fence {
         }
     }
 
-    /// Executes the batch and those before it on this thread, if possible ([`Context::run_inline`]).
-    pub(super) fn run_inline(&self, core: &Core) {
-        if let Some(context) = self.0.executes.upgrade() {
-            context.run_inline(core, self);
+    /// Executes the batch and those before it on this thread, if possible.
+    pub(super) fn run_inline(&self) {
+        if let Some(executor) = self.executor() {
+            executor.run_inline(self);
         }
+    }
+
+    fn executor(&self) -> Option<Arc<dyn BatchExecutor>> {
+        self.0.executor.as_ref()?.upgrade()
     }
 
     /// Waits until it is signaled or the deadline has passed; `None` waits without limit. Returns whether it
@@ -197,10 +215,10 @@ impl Fence {
         let mut state = self.0.state.lock();
         let mut in_time = true;
         if not_yet(state.progress)
-            && let Some(context) = self.0.executes.upgrade()
+            && let Some(executor) = self.executor()
         {
             drop(state);
-            context.wake_for_waiter();
+            executor.wake_for_waiter();
             state = self.0.state.lock();
         }
         state.waiting += 1;
@@ -258,14 +276,14 @@ impl BufferFences {
 
 #[cfg(test)]
 mod tests {
-    use super::{BufferFences, Fence};
+    use super::{BufferFences, Fence, Progress};
     use gencl_i915::Engine;
+    use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
-    use std::sync::{Arc, Weak};
     use std::time::{Duration, Instant};
 
     fn batch(context: u64, number: u64, engine: Engine) -> Fence {
-        Fence::batch(context, number, engine, Weak::new())
+        Fence::with(context, number, Some(engine), None, Progress::Waiting)
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod buffers;
 mod context;
+mod core;
 mod exec;
 mod fence;
 mod info;
@@ -19,6 +20,7 @@ use gencl_i915::{
 };
 use gencl_sync::Mutex;
 
+use self::core::Core;
 use buffers::Buffers;
 use context::Context;
 use exec::InlineRelocations;
@@ -36,27 +38,6 @@ use crate::settings::Settings;
 use crate::watchdog::Watchdog;
 use gencl_eu::device::Device;
 use gencl_eu::memory::{Object, PAGE_SIZE, enlarge_descriptor_table};
-
-/// The parts of a simulator that its contexts share.
-struct Core {
-    gpu: Gpu,
-    watchdog: Watchdog,
-    reset_count: AtomicU32,
-    closing: AtomicBool,
-    /// The address space of all contexts on devices without full PPGTT.
-    shared_vm: Arc<Vm>,
-}
-
-impl Core {
-    fn is_closing(&self) -> bool {
-        self.closing.load(Ordering::Relaxed)
-    }
-
-    fn new_context(&self) -> Arc<Context> {
-        let own = self.gpu.device.driver.full_ppgtt;
-        Arc::new(Context::new(if own { Vm::new() } else { Arc::clone(&self.shared_vm) }))
-    }
-}
 
 /// A simulated, opened render node.
 ///
@@ -106,22 +87,17 @@ impl Simulator {
         executor: Box<dyn Executor>,
     ) -> std::result::Result<Simulator, UnknownDevice> {
         let device = Device::named(name).ok_or_else(|| UnknownDevice(name.to_owned()))?;
-        let core = Core {
+        let core = Arc::new(Core {
             watchdog: Watchdog::new(&settings),
             gpu: Gpu { device, settings, executor, launches: LaunchLog::default() },
             reset_count: AtomicU32::new(0),
             closing: AtomicBool::new(false),
             shared_vm: Vm::new(),
-        };
+        });
         // Context 0 always exists.
-        let all = HashMap::from([(0, core.new_context())]);
+        let all = HashMap::from([(0, Context::new(&core))]);
         let contexts = Mutex::new(Contexts { all, closed: Vec::new() });
-        Ok(Simulator {
-            core: Arc::new(core),
-            buffers: Buffers::default(),
-            contexts,
-            submission: Mutex::new(()),
-        })
+        Ok(Simulator { core, buffers: Buffers::default(), contexts, submission: Mutex::new(()) })
     }
 
     /// The device that is simulated.
@@ -171,7 +147,7 @@ impl Simulator {
             in_fences
         };
         let awaited = exec.awaited && has_room();
-        context.submit(exec.context, &self.core, prepared.job, order, submit_fences, awaited)
+        context.submit(exec.context, prepared.job, order, submit_fences, awaited)
     }
 
     /// Waits until all batches that are queued or running have ended.
@@ -233,7 +209,7 @@ impl RenderNode for Simulator {
         // The smallest free id, as in the kernel.
         let free = (1..).find(|id| !contexts.all.contains_key(id));
         let id = free.ok_or(Errno(libc::ENOMEM))?;
-        contexts.all.insert(id, self.core.new_context());
+        contexts.all.insert(id, Context::new(&self.core));
         Ok(ContextId(id))
     }
 
@@ -250,15 +226,15 @@ impl RenderNode for Simulator {
     }
 
     fn context_get_param(&self, context: ContextId, param: u64) -> Result<u64> {
-        self.context(context)?.get_param(&self.core, param)
+        self.context(context)?.get_param(param)
     }
 
     fn context_set_param(&self, context: ContextId, param: u64, value: u64) -> Result<()> {
-        self.context(context)?.set_param(&self.core, param, value)
+        self.context(context)?.set_param(param, value)
     }
 
     fn reset_stats(&self, context: ContextId) -> Result<ResetStats> {
-        Ok(self.context(context)?.reset_stats(&self.core))
+        Ok(self.context(context)?.reset_stats())
     }
 
     fn gem_create(&self, size: u64) -> Result<GemHandle> {
@@ -312,7 +288,7 @@ impl RenderNode for Simulator {
         // A deadline beyond the range of the clock is none.
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         if timeout.is_none() && has_room() {
-            pending.iter().for_each(|fence| fence.run_inline(&self.core));
+            pending.iter().for_each(|fence| fence.run_inline());
         }
         match pending.iter().all(|fence| fence.wait(deadline)) {
             true => Ok(()),
