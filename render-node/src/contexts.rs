@@ -1,79 +1,22 @@
 //! Requests about hardware contexts and address spaces (`i915_gem_context.c`).
-//!
-//! Until its first use a context is a "proto context", which accepts an address space and an engine map.
 
-use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use gencl_i915::uapi::{
     CONTEXT_CREATE_EXT_SETPARAM, CONTEXT_CREATE_SINGLE_TIMELINE, CONTEXT_CREATE_USE_EXTENSIONS,
     ContextCreateExt, ContextCreateExtSetparam, ContextDestroy, ContextParam, ContextParamSseu, GemVmControl,
-    ResetStats, SSEU_ENGINE_INDEX, context_param, exec,
+    ResetStats, SSEU_ENGINE_INDEX, context_param,
 };
 use gencl_i915::{ContextId, Engine, Errno, RenderNode, Result};
 use gencl_simulator::Vm;
 
 use crate::caller::{self, extensions};
-use crate::engines::{self, EngineMap};
-use crate::files::{self, OpenFile};
+use crate::open_file::{ContextState, OpenFile};
+use crate::{engines, files};
 
 const EINVAL: Errno = Errno(libc::EINVAL);
 const ENOENT: Errno = Errno(libc::ENOENT);
 const ENODEV: Errno = Errno(libc::ENODEV);
-
-/// Contexts and address spaces of an open file.
-#[derive(Debug, Default)]
-pub struct Contexts {
-    /// Contexts created by requests; context 0 always exists.
-    all: HashMap<u32, ContextState>,
-    /// Address spaces by id. An address space may have several ids, each of which is a reference.
-    spaces: BTreeMap<u32, Arc<Vm>>,
-}
-
-/// State of a context.
-#[derive(Debug, Default)]
-struct ContextState {
-    /// The context has been used, and can no longer be configured.
-    is_final: bool,
-    engines: Option<EngineMap>,
-}
-
-impl Contexts {
-    fn name(&mut self, space: Arc<Vm>) -> u32 {
-        let taken = (1..).zip(self.spaces.keys()).take_while(|(free, name)| free == *name).count();
-        let name = taken as u32 + 1;
-        self.spaces.insert(name, space);
-        name
-    }
-
-    /// Finalises a context for a use (`i915_gem_context_lookup`).
-    pub fn use_context(&mut self, context: u32) {
-        if let Some(state) = self.all.get_mut(&context) {
-            state.is_final = true;
-        }
-    }
-
-    fn engines(&self, context: u32) -> Option<&EngineMap> {
-        self.all.get(&context)?.engines.as_ref()
-    }
-
-    /// The engine that a batch's flags select (`eb_select_engine`).
-    pub fn engine(&self, context: u32, flags: u64) -> Result<Engine> {
-        let selector = flags & gencl_i915::uapi::EXEC_RING_MASK;
-        if let Some(map) = self.engines(context) {
-            return map.get(selector as usize).copied().flatten().ok_or(EINVAL);
-        }
-        if selector != exec::BSD && flags & exec::BSD_MASK != 0 {
-            return Err(EINVAL);
-        }
-        match selector {
-            // I915_EXEC_DEFAULT is the render engine. There are no video engines.
-            0 | 1 => Ok(Engine::Render),
-            3 => Ok(Engine::Blit),
-            _ => Err(EINVAL),
-        }
-    }
-}
 
 /// `DRM_IOCTL_I915_GEM_CONTEXT_CREATE` with and without extensions.
 pub fn create(file: &OpenFile, args: &mut ContextCreateExt) -> Result<()> {

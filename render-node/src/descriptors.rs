@@ -15,13 +15,19 @@ use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Once, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
-use gencl_simulator::Buffer;
+use gencl_simulator::{Buffer, Fence};
 use gencl_sync::MutexGuard;
 
-use crate::files::OpenFile;
+use crate::open_file::{FileId, OpenFile, SyncObject};
 use crate::submissions::{self, Now};
-use crate::sync_file::SyncFile;
-use crate::syncobj::SyncObject;
+
+/// A sync file.
+pub struct SyncFile {
+    /// The fences, one per timeline.
+    pub fences: Vec<Fence>,
+    /// The name given by a merge.
+    pub name: [u8; 32],
+}
 
 /// The object of a descriptor.
 #[derive(Clone)]
@@ -49,9 +55,6 @@ struct Entry {
     /// The process that created it.
     process: u32,
 }
-
-/// Identity of an exported buffer's file: device and inode.
-pub type FileId = (u64, u64);
 
 /// State of all open files of the process.
 #[derive(Default)]

@@ -7,7 +7,7 @@ use gencl_i915::uapi::{
 use gencl_i915::{Errno, RenderNode, Result};
 
 use crate::caller;
-use crate::files::OpenFile;
+use crate::open_file::OpenFile;
 
 const EINVAL: Errno = Errno(libc::EINVAL);
 

@@ -7,8 +7,7 @@ use gencl_i915::uapi::{ExecBuffer2, ExecFence, ExecTimelineFences, exec};
 use gencl_i915::{Errno, Result};
 use gencl_simulator::Fence;
 
-use crate::files::OpenFile;
-use crate::syncobj::SyncObject;
+use crate::open_file::{OpenFile, SyncObject};
 use crate::{caller, sync_file};
 
 const EINVAL: Errno = Errno(libc::EINVAL);

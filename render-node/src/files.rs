@@ -1,35 +1,14 @@
-//! Open files of the node.
+//! Descriptors of the node, and the open files behind them.
 
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Once};
 
 use gencl_i915::{Errno, Result};
-use gencl_simulator::Simulator;
-use gencl_sync::Mutex;
 
-use crate::contexts::Contexts;
 use crate::descriptors::{self, Descriptor, Lookup};
-use crate::memory::BufferStates;
+use crate::open_file::OpenFile;
 use crate::options;
-use crate::prime::SharedHandles;
-use crate::syncobj::SyncObjects;
-
-/// An open file description of the node, which several descriptors may share.
-pub struct OpenFile {
-    /// The simulator of this open file.
-    pub simulator: Simulator,
-    /// Contexts and address spaces.
-    pub contexts: Mutex<Contexts>,
-    /// Tiling and caching of buffers.
-    pub buffers: Mutex<BufferStates>,
-    /// Exported and imported buffers.
-    pub shared: Mutex<SharedHandles>,
-    /// Sync objects.
-    pub sync_objects: Mutex<SyncObjects>,
-    /// The mark of its descriptors.
-    mark: u64,
-}
 
 /// A descriptor as the target of a request.
 pub enum Node {
@@ -39,40 +18,6 @@ pub enum Node {
     Dead,
     /// The node.
     Is(Arc<OpenFile>),
-}
-
-impl OpenFile {
-    fn new(mark: u64) -> Result<Arc<OpenFile>> {
-        show_messages();
-        let options = options::get();
-        let simulator = Simulator::with_settings(&options.device, options.settings()).map_err(|error| {
-            tracing::warn!("{error}");
-            Errno(libc::ENODEV)
-        })?;
-        Ok(Arc::new(OpenFile {
-            simulator,
-            contexts: Mutex::default(),
-            buffers: Mutex::default(),
-            shared: Mutex::default(),
-            sync_objects: Mutex::default(),
-            mark,
-        }))
-    }
-
-    /// Closes a descriptor. After the last one, queued batches still run, as contexts are persistent, unless
-    /// they use memory of the program (userptr), which may be unmapped at any time.
-    pub fn close(file: Arc<OpenFile>) {
-        let Some(file) = Arc::into_inner(file) else { return };
-        let buffers = file.simulator.all_buffers();
-        let is_busy = buffers.iter().any(|buffer| !buffer.fences(false).is_empty());
-        if !is_busy || buffers.iter().any(|buffer| buffer.is_userptr()) {
-            return;
-        }
-        drop(buffers);
-        let rest = std::thread::Builder::new().name("gencl-closing".into());
-        // Without a thread to wait for them, dropping the file stops its batches.
-        let _ = rest.spawn(move || file.simulator.finish());
-    }
 }
 
 /// Opens the node. `flags` are those of `open`, of which only `O_CLOEXEC` and `O_NONBLOCK` matter.
@@ -175,19 +120,4 @@ pub fn write_error_state(reason: &str) {
     if let Err(error) = std::fs::write(root.join(ERROR_STATE), text) {
         tracing::warn!("{ERROR_STATE}: {error}");
     }
-}
-
-/// Prints faults of batches to standard error, as other drivers do not report them; and commands, when
-/// traced.
-fn show_messages() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let subscriber = tracing_subscriber::fmt()
-            .with_writer(std::io::stderr)
-            .with_max_level(if options::get().trace { tracing::Level::TRACE } else { tracing::Level::WARN })
-            .without_time()
-            .with_target(false);
-        // A program written in Rust has its own copy of `tracing`, so no subscriber can be set here.
-        let _ = subscriber.try_init();
-    });
 }

@@ -22,6 +22,7 @@ mod files;
 mod interpose;
 mod interpose_paths;
 mod memory;
+mod open_file;
 mod options;
 mod paths;
 mod prime;

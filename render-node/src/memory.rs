@@ -1,6 +1,5 @@
 //! Requests on buffers: mapping, copying, domains, tiling and caching.
 
-use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
@@ -17,7 +16,7 @@ use gencl_i915::uapi::{
 use gencl_i915::{Engine, Errno, GemHandle, HostMemory, RenderNode, Result};
 use gencl_simulator::{Buffer, Fence};
 
-use crate::files::OpenFile;
+use crate::open_file::OpenFile;
 use crate::submissions::{self, Unmapping};
 use crate::{caller, descriptors, real};
 
@@ -30,24 +29,6 @@ const GPU_DOMAINS: u32 = 0x3e;
 
 /// Bits of a mapping's offset below the handle: the size of the largest buffer.
 const OFFSET_BITS: u32 = 36;
-
-/// Tiling and caching of one buffer.
-#[derive(Clone, Copy, Debug)]
-pub struct BufferState {
-    tiling: u32,
-    caching: u32,
-}
-
-/// Tiling and caching of all buffers of a file, as far as they differ from a new buffer's.
-#[derive(Debug, Default)]
-pub struct BufferStates(HashMap<u32, BufferState>);
-
-impl BufferStates {
-    fn get(&mut self, handle: u32) -> &mut BufferState {
-        // The CPU's caches are coherent with the GPU's (`I915_PARAM_HAS_LLC`).
-        self.0.entry(handle).or_insert(BufferState { tiling: 0, caching: CACHING_CACHED })
-    }
-}
 
 /// The buffer of a handle. `ENOENT`.
 fn find(file: &OpenFile, handle: u32) -> Result<Arc<Buffer>> {
@@ -110,7 +91,7 @@ fn check_regions(extension: &GemCreateExtMemoryRegions) -> Result<()> {
 /// `DRM_IOCTL_GEM_CLOSE`
 pub fn close(file: &OpenFile, args: &mut GemClose) -> Result<()> {
     file.shared.lock().forget(args.handle);
-    file.buffers.lock().0.remove(&args.handle);
+    file.buffers.lock().forget(args.handle);
     file.simulator.gem_close(GemHandle(args.handle))
 }
 

@@ -3,7 +3,6 @@
 //! The descriptor is the file of the buffer's memory. Open files of one process also share the buffer's
 //! fences, so that batches wait for each other; other processes share only the bytes.
 
-use std::collections::HashMap;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::sync::Arc;
 
@@ -11,22 +10,10 @@ use gencl_i915::uapi::{DmaBufSyncFile, PrimeHandle};
 use gencl_i915::{Errno, GemHandle, Result};
 use gencl_simulator::{Buffer, Fence};
 
-use crate::descriptors::{self, FileId};
-use crate::files::OpenFile;
-use crate::{caller, real, sync_file};
+use crate::open_file::{FileId, OpenFile};
+use crate::{caller, descriptors, real, sync_file};
 
 const EINVAL: Errno = Errno(libc::EINVAL);
-
-/// Handles of exported and imported buffers of an open file; each buffer has one handle (`drm_prime.c`).
-#[derive(Debug, Default)]
-pub struct SharedHandles(HashMap<FileId, u32>);
-
-impl SharedHandles {
-    /// Removes a closed handle.
-    pub fn forget(&mut self, handle: u32) {
-        self.0.retain(|_, other| *other != handle);
-    }
-}
 
 /// Device and inode of a descriptor. `EBADF`.
 fn file_id(fd: RawFd) -> Result<FileId> {

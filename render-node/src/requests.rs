@@ -5,7 +5,7 @@ use gencl_i915::uapi::{DRM, ioctl};
 use gencl_i915::{Errno, Result};
 
 use crate::denied::NOT_FOR_RENDER;
-use crate::files::OpenFile;
+use crate::open_file::OpenFile;
 use crate::{caller, contexts, driver, memory, options, prime, submit, syncobj};
 
 /// `_IOC_READ`: the argument is copied to the caller.

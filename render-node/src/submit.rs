@@ -11,7 +11,7 @@ use gencl_i915::{
 use gencl_simulator::{Fence, Relocations, Submission};
 
 use crate::exec_fences::ExecFences;
-use crate::files::OpenFile;
+use crate::open_file::OpenFile;
 use crate::{caller, memory, submissions, sync_file};
 
 const EINVAL: Errno = Errno(libc::EINVAL);

@@ -14,21 +14,13 @@ use gencl_i915::uapi::{SyncFenceInfo, SyncFileInfo, SyncMergeData};
 use gencl_i915::{Engine, Errno, Result};
 use gencl_simulator::Fence;
 
-use crate::descriptors::{self, Descriptor, Lookup};
+use crate::descriptors::{self, Descriptor, Lookup, SyncFile};
 use crate::{caller, real};
 
 const EINVAL: Errno = Errno(libc::EINVAL);
 
 /// Prefix of the sockets' names, which are abstract, without files.
 const NAME: &[u8] = b"\0gencl-sync-file-";
-
-/// A sync file.
-pub struct SyncFile {
-    /// The fences, one per timeline.
-    fences: Vec<Fence>,
-    /// The name given by a merge.
-    name: [u8; 32],
-}
 
 /// The end that is shut down when all fences are signaled.
 struct Signal {

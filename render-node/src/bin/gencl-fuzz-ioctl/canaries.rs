@@ -3,7 +3,7 @@
 use gencl_i915::uapi::{ExecBuffer2, ExecObject2, GemCreate, GemMmap, ioctl};
 
 use crate::batch;
-use crate::worker::errno;
+use crate::sender::errno;
 
 /// Handles of canaries are the first ones, from 1 on.
 pub const CANARIES: u32 = 8;

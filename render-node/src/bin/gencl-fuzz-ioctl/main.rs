@@ -15,6 +15,7 @@ mod odd;
 mod play;
 mod pools;
 mod requests;
+mod sender;
 mod sequences;
 mod sharing;
 mod worker;

@@ -10,7 +10,7 @@ use crate::batch;
 use crate::layout::{BYTES, OBJECTS};
 use crate::mutation;
 use crate::pools::Buffer;
-use crate::worker::{Mode, Sender};
+use crate::sender::{Mode, Sender};
 
 /// Result of a sequence; the error is a text about a wrong result.
 pub type Outcome<T = ()> = Result<T, String>;

@@ -15,9 +15,9 @@ use crate::layout::{BYTES, ENGINES, OBJECTS, QUERIES, REGIONS, RELOCATIONS, RESU
 use crate::odd::odd;
 use crate::play::NO_FENCE;
 use crate::pools::Buffer;
+use crate::sender::{Mode, Sender};
 use crate::sequences;
 use crate::sharing;
-use crate::worker::{Mode, Sender};
 
 /// Largest size of a buffer in bytes.
 const LARGEST: u64 = 64 << 12;

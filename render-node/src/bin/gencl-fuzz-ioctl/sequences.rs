@@ -15,7 +15,7 @@ use crate::arena::Lent;
 use crate::batch;
 use crate::layout::{BYTES, ENGINES, QUERIES, RELOCATIONS, RESULT, SET_PARAM, TIMELINES};
 use crate::play::{Outcome, Play, SIZE, expect, object, request, written};
-use crate::worker::{Mode, Sender, open_node};
+use crate::sender::{Mode, Sender, open_node};
 
 /// A sequence.
 type Sequence = fn(&mut Play<'_, '_>) -> Outcome;

@@ -10,7 +10,7 @@ use gencl_i915::uapi::{
 
 use crate::layout::{BYTES, RESULT};
 use crate::odd::odd;
-use crate::worker::{Sender, errno};
+use crate::sender::{Sender, errno};
 
 /// Handles of sync objects.
 fn handles(s: &mut Sender<'_>) -> (u64, u32) {
