@@ -7,9 +7,9 @@
 //! - \[Gen9\]: Intel, "The Compute Architecture of Intel Processor Graphics Gen9", "EU Architecture";
 //!   \[Gen8\] likewise.
 
-use gencl_isa::{Generation, MathFunction, Opcode, Type};
+use gencl_isa::{Format, Generation, MathFunction, Opcode, Type};
 
-use crate::op::{Op, is_branch};
+use crate::op::Op;
 use crate::operand::SourceLocation;
 
 /// A number of clocks for each generation.
@@ -176,23 +176,23 @@ impl InstructionCost {
 /// The cost of an instruction; its [`Op::action`] is not used.
 pub fn cost(generation: Generation, op: &Op) -> InstructionCost {
     let column = Generation::ALL.iter().position(|g| *g == generation).unwrap_or(0);
-    if is_branch(op.opcode) {
-        return InstructionCost::of_thread(BRANCH[column]);
-    }
-    match op.opcode {
-        Opcode::Send | Opcode::Sendc | Opcode::Sends | Opcode::Sendsc => {
-            return InstructionCost::of_thread(SEND);
+    match op.opcode.info().format {
+        Format::Branch(_) | Format::Jump | Format::Call | Format::Return | Format::RegisterBranch(_) => {
+            return InstructionCost::of_thread(BRANCH[column]);
         }
-        Opcode::Nop | Opcode::Wait => return InstructionCost::of_thread(IDLE),
-        _ => {}
+        Format::Send | Format::SplitSend => return InstructionCost::of_thread(SEND),
+        Format::Bare | Format::Wait => return InstructionCost::of_thread(IDLE),
+        Format::Basic | Format::Ternary | Format::Math => {}
     }
     let (rate, result) = rate(op);
     let float = op.execution_type.is_float() || op.dst.ty.is_float();
-    let pipe = match op.opcode {
-        Opcode::Math => Pipe::Second,
-        _ if op.execution_type == Type::DF || op.dst.ty == Type::DF => Pipe::Second,
-        _ if !float && INTEGER_PIPES[column] == 1 => Pipe::First,
-        _ => Pipe::Either,
+    let double = op.execution_type == Type::DF || op.dst.ty == Type::DF;
+    let pipe = if op.opcode == Opcode::Math || double {
+        Pipe::Second
+    } else if !float && INTEGER_PIPES[column] == 1 {
+        Pipe::First
+    } else {
+        Pipe::Either
     };
     InstructionCost {
         pipe: Some(pipe),
@@ -212,7 +212,10 @@ fn rate(op: &Op) -> (&'static Row, &'static Row) {
             Some(M::IntDivQuotient | M::IntDivRemainder | M::IntDivQuotientRemainder) => {
                 (&DIVIDE, &DIVIDE_RESULT)
             }
-            _ => (&MATH, &MATH_RESULT),
+            None
+            | Some(M::Inv | M::Log | M::Exp | M::Sqrt | M::Rsq | M::Sin | M::Cos | M::Invm | M::Rsqrtm) => {
+                (&MATH, &MATH_RESULT)
+            }
         };
     }
     let widest = op.execution_type.size().max(op.dst.ty.size());

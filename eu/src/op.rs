@@ -1,6 +1,6 @@
 //! Lowered instructions: the form in which they are executed.
 
-use gencl_isa::{Condition, Opcode, PredicateControl, Type};
+use gencl_isa::{Allows, Condition, Opcode, PredicateControl, Type};
 
 use crate::fault::Fault;
 use crate::message::Message;
@@ -138,30 +138,7 @@ pub struct Op {
     pub size: u8,
 }
 
-/// Whether an opcode is a control flow instruction.
-pub fn is_branch(opcode: Opcode) -> bool {
-    use Opcode as O;
-    matches!(
-        opcode,
-        O::Jmpi
-            | O::Brd
-            | O::If
-            | O::Brc
-            | O::Else
-            | O::Endif
-            | O::While
-            | O::Break
-            | O::Cont
-            | O::Halt
-            | O::Calla
-            | O::Call
-            | O::Ret
-            | O::Goto
-            | O::Join
-    )
-}
-
 /// Whether the conditional modifier of an opcode selects the operation; such instructions write no flags.
 pub fn condition_is_operation(opcode: Opcode) -> bool {
-    matches!(opcode, Opcode::Sel | Opcode::Csel)
+    opcode.info().allows.contains(Allows::CONDITION_WITHOUT_FLAG)
 }

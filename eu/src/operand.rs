@@ -140,7 +140,17 @@ impl Src {
             Type::VF => {
                 (SourceLocation::Constants(Box::new(std::array::from_fn(|n| packed_float(bits, n)))), Type::F)
             }
-            _ => (SourceLocation::Constant(bits & low_bits(ty.size() * 8)), ty),
+            Type::UB
+            | Type::B
+            | Type::UW
+            | Type::W
+            | Type::UD
+            | Type::D
+            | Type::UQ
+            | Type::Q
+            | Type::HF
+            | Type::F
+            | Type::DF => (SourceLocation::Constant(bits & low_bits(ty.size() * 8)), ty),
         };
         Src { location, ty, ..Src::NONE }
     }
@@ -204,12 +214,7 @@ impl Src {
 
     /// Whether it is an explicit accumulator operand.
     pub fn is_accumulator(&self) -> bool {
-        let at = match &self.location {
-            SourceLocation::Packed(at) | SourceLocation::Scalar(at) => *at,
-            SourceLocation::Scattered(offsets) => usize::from(offsets[0]),
-            _ => return false,
-        };
-        is_accumulator(at)
+        self.offset().is_some_and(is_accumulator)
     }
 
     /// Byte offset of the first element of a direct operand.
@@ -217,7 +222,10 @@ impl Src {
         match &self.location {
             SourceLocation::Packed(at) | SourceLocation::Scalar(at) => Some(*at),
             SourceLocation::Scattered(offsets) => Some(usize::from(offsets[0])),
-            _ => None,
+            SourceLocation::Constant(_)
+            | SourceLocation::Constants(_)
+            | SourceLocation::Indirect { .. }
+            | SourceLocation::None => None,
         }
     }
 }

@@ -49,92 +49,115 @@ fn integer(value: i128) -> Output {
     Value::Integer(value).into()
 }
 
-/// Whether the general path implements an operation.
-pub fn is_supported(opcode: Opcode) -> bool {
+/// Computes one channel of an operation.
+pub type Compute = fn(&Op, &Inputs<'_>) -> Output;
+
+/// What computes an operation; `None` if it is none on values of channels, or is not simulated.
+pub fn of(opcode: Opcode) -> Option<Compute> {
     use Opcode as O;
-    matches!(
-        opcode,
-        O::Mov
-            | O::Sel
-            | O::Not
-            | O::And
-            | O::Or
-            | O::Xor
-            | O::Shr
-            | O::Shl
-            | O::Asr
-            | O::Cmp
-            | O::Cmpn
-            | O::Csel
-            | O::F32To16
-            | O::F16To32
-            | O::Bfrev
-            | O::Bfe
-            | O::Bfi1
-            | O::Bfi2
-            | O::Math
-            | O::Add
-            | O::Mul
-            | O::Avg
-            | O::Frc
-            | O::Rndu
-            | O::Rndd
-            | O::Rnde
-            | O::Rndz
-            | O::Mac
-            | O::Mach
-            | O::Lzd
-            | O::Fbh
-            | O::Fbl
-            | O::Cbit
-            | O::Addc
-            | O::Subb
-            | O::Dp4
-            | O::Dph
-            | O::Dp3
-            | O::Dp2
-            | O::Mad
-            | O::Madm
-            | O::Lrp
-    )
+    Some(match opcode {
+        O::Mov => |_, inputs| inputs.sources[0].into(),
+        O::Sel => |op, inputs| selection(op, inputs).into(),
+        O::Csel => |op, inputs| {
+            let [a, b, c] = inputs.sources;
+            if compare(condition(op), c, Value::Integer(0)) { a } else { b }.into()
+        },
+        O::Cmp => |op, inputs| comparison(op, compares(op, inputs)),
+        // A NaN in source 1 makes the comparison true and one in source 0 false.
+        O::Cmpn => |op, inputs| {
+            let [a, b, _] = inputs.sources;
+            comparison(op, !a.is_nan() && (b.is_nan() || compares(op, inputs)))
+        },
+        O::Not => |op, inputs| logic(op, !integers(inputs)[0]),
+        O::And => |op, inputs| logic(op, integers(inputs)[0] & integers(inputs)[1]),
+        O::Or => |op, inputs| logic(op, integers(inputs)[0] | integers(inputs)[1]),
+        O::Xor => |op, inputs| logic(op, integers(inputs)[0] ^ integers(inputs)[1]),
+        O::Shl => |op, inputs| integer(integers(inputs)[0] << shift_count(op, inputs)),
+        O::Asr => |op, inputs| integer(integers(inputs)[0] >> shift_count(op, inputs)),
+        O::Shr => |op, inputs| {
+            let zero_extended = integers(inputs)[0] as u64 & low_bits(op.src[0].ty.size() * 8);
+            integer(i128::from(zero_extended >> shift_count(op, inputs)))
+        },
+        O::Add => |op, inputs| arithmetic(op, inputs, Arithmetic::Add),
+        O::Mul => |op, inputs| arithmetic(op, inputs, Arithmetic::Multiply),
+        O::Mad => |op, inputs| arithmetic(op, inputs, Arithmetic::MultiplyAdd),
+        O::Mac => |op, inputs| arithmetic(op, inputs, Arithmetic::Accumulate),
+        O::Lrp => |op, inputs| arithmetic(op, inputs, Arithmetic::Interpolate),
+        O::Mach => high_multiply,
+        O::Addc => |_, inputs| with_carry(integers(inputs)[0] + integers(inputs)[1]),
+        O::Subb => |_, inputs| with_carry(integers(inputs)[0] - integers(inputs)[1]),
+        O::Avg => |_, inputs| integer((integers(inputs)[0] + integers(inputs)[1] + 1) >> 1),
+        O::Frc => |_, inputs| {
+            let a = inputs.sources[0].float();
+            Value::Float(a - a.floor()).into()
+        },
+        O::Rndu => |_, inputs| rounded(inputs, Rounding::Up),
+        O::Rndd => |_, inputs| rounded(inputs, Rounding::Down),
+        O::Rnde => |_, inputs| rounded(inputs, Rounding::NearestEven),
+        O::Rndz => |_, inputs| rounded(inputs, Rounding::Zero),
+        O::Lzd => |_, inputs| integer(i128::from((integers(inputs)[0] as u32).leading_zeros())),
+        // The first bit from the top that differs from the sign.
+        O::Fbh => |_, inputs| match integers(inputs)[0] {
+            value if value < 0 => first_bit((!(value as u32)).leading_zeros()),
+            value => first_bit((value as u32).leading_zeros()),
+        },
+        O::Fbl => |_, inputs| first_bit((integers(inputs)[0] as u32).trailing_zeros()),
+        O::Cbit => |op, inputs| {
+            let bits = integers(inputs)[0] as u64 & low_bits(op.src[0].ty.size() * 8);
+            integer(i128::from(bits.count_ones()))
+        },
+        O::Bfrev => |_, inputs| integer(i128::from((integers(inputs)[0] as u32).reverse_bits())),
+        O::Bfe => extract_field,
+        // Width, offset.
+        O::Bfi1 => |_, inputs| {
+            let [width, offset, _] = integers(inputs).map(|value| value as u32 & 31);
+            integer(i128::from((((1u64 << width) - 1) << offset) as u32))
+        },
+        // The data is shifted to the mask's lowest bit (Mesa emits it for NIR's `bfi`, IGC for the second half of
+        // vISA's BFI).
+        O::Bfi2 => |_, inputs| {
+            let [mask, data, background] = integers(inputs).map(|value| value as u32);
+            let placed = data.checked_shl(mask.trailing_zeros()).unwrap_or(0);
+            integer(i128::from(mask & placed | !mask & background))
+        },
+        O::Dp2 => |_, inputs| Value::Float(dot_product(inputs, 2)).into(),
+        O::Dp3 => |_, inputs| Value::Float(dot_product(inputs, 3)).into(),
+        O::Dp4 => |_, inputs| Value::Float(dot_product(inputs, 4)).into(),
+        O::Dph => |_, inputs| {
+            let last = (inputs.element)(1, inputs.lane / 4 * 4 + 3).float();
+            Value::Float(dot_product(inputs, 3) + last).into()
+        },
+        O::F32To16 => |_, inputs| {
+            let bits = to_f16(inputs.sources[0].float(), inputs.mode.rounding);
+            Output { bits: Some(u64::from(bits)), ..inputs.sources[0].into() }
+        },
+        O::F16To32 => |_, inputs| Value::Float(from_f16(integers(inputs)[0] as u16)).into(),
+        O::Math => extended_math,
+        // Executed as `mov`, and by the macros of IEEE 754.
+        O::Smov | O::Madm => return None,
+        O::Illegal | O::Movi | O::Dim | O::Sad2 | O::Sada2 | O::Line | O::Pln => return None,
+        O::Jmpi
+        | O::Brd
+        | O::If
+        | O::Brc
+        | O::Else
+        | O::Endif
+        | O::While
+        | O::Break
+        | O::Cont
+        | O::Halt
+        | O::Calla
+        | O::Call
+        | O::Ret
+        | O::Goto
+        | O::Join => return None,
+        O::Wait | O::Send | O::Sendc | O::Sends | O::Sendsc | O::Nop => return None,
+    })
 }
 
-/// Computes one channel of an operation that [`is_supported`].
-pub fn compute(op: &Op, inputs: &Inputs<'_>) -> Output {
-    use Opcode as O;
-    let [a, b, c] = inputs.sources;
-    match op.opcode {
-        O::Sel => selection(op, inputs).into(),
-        O::Csel => {
-            let condition = op.condition.unwrap_or(Condition::NotEqual);
-            if compare(condition, c, Value::Integer(0)) { a } else { b }.into()
-        }
-        O::Cmp | O::Cmpn => comparison(op, a, b),
-        O::Not => logic(op, !a.integer()),
-        O::And => logic(op, a.integer() & b.integer()),
-        O::Or => logic(op, a.integer() | b.integer()),
-        O::Xor => logic(op, a.integer() ^ b.integer()),
-        O::Shl | O::Shr | O::Asr => shift(op, a, b),
-        O::Add | O::Mul | O::Mad | O::Mac | O::Lrp => arithmetic(op, inputs),
-        O::Mach => high_multiply(op, inputs),
-        O::Addc | O::Subb => with_carry(op, a.integer(), b.integer()),
-        O::Avg => integer((a.integer() + b.integer() + 1) >> 1),
-        O::Frc => Value::Float(a.float() - a.float().floor()).into(),
-        O::Rndu => Value::Float(to_integral(a.float(), Rounding::Up)).into(),
-        O::Rndd => Value::Float(to_integral(a.float(), Rounding::Down)).into(),
-        O::Rnde => Value::Float(to_integral(a.float(), Rounding::NearestEven)).into(),
-        O::Rndz => Value::Float(to_integral(a.float(), Rounding::Zero)).into(),
-        O::Lzd | O::Fbh | O::Fbl | O::Cbit | O::Bfrev => bit_count(op, a),
-        O::Bfe | O::Bfi1 | O::Bfi2 => bit_field(op, a.integer(), b.integer(), c.integer()),
-        O::Dp4 | O::Dph | O::Dp3 | O::Dp2 => Value::Float(dot_product(op.opcode, inputs)).into(),
-        O::F32To16 => {
-            let bits = to_f16(a.float(), inputs.mode.rounding);
-            Output { bits: Some(u64::from(bits)), ..a.into() }
-        }
-        O::F16To32 => Value::Float(from_f16(a.integer() as u16)).into(),
-        O::Math => extended_math(op, a, b),
-        _ => a.into(),
-    }
+/// The sources as integers.
+fn integers(inputs: &Inputs<'_>) -> [i128; 3] {
+    inputs.sources.map(Value::integer)
 }
 
 /// `sel`: selects by predicate, or with a conditional modifier the minimum or maximum, where a NaN loses
@@ -149,14 +172,18 @@ fn selection(op: &Op, inputs: &Inputs<'_>) -> Value {
     if first { a } else { b }
 }
 
-/// `cmp`, and `cmpn`, for which a NaN in source 1 makes the comparison true and one in source 0 false.
-fn comparison(op: &Op, a: Value, b: Value) -> Output {
-    let condition = op.condition.unwrap_or(Condition::NotEqual);
-    let holds = match op.opcode {
-        Opcode::Cmpn if a.is_nan() => false,
-        Opcode::Cmpn if b.is_nan() => true,
-        _ => compare(condition, a, b),
-    };
+/// The conditional modifier, which comparisons have.
+fn condition(op: &Op) -> Condition {
+    op.condition.unwrap_or(Condition::NotEqual)
+}
+
+/// Whether the conditional modifier holds between the first two sources.
+fn compares(op: &Op, inputs: &Inputs<'_>) -> bool {
+    compare(condition(op), inputs.sources[0], inputs.sources[1])
+}
+
+/// The output of a comparison.
+fn comparison(op: &Op, holds: bool) -> Output {
     let bits = if holds { low_bits(op.dst.ty.size() * 8) } else { 0 };
     Output { bits: Some(bits), condition: Some(holds), ..integer(0) }
 }
@@ -176,58 +203,63 @@ pub fn shifts_qwords(op: &Op) -> bool {
     op.src[0].ty.size() == 8 || op.dst.ty.size() == 8
 }
 
-fn shift(op: &Op, a: Value, b: Value) -> Output {
+/// The count of a shift, in source 1.
+fn shift_count(op: &Op, inputs: &Inputs<'_>) -> u32 {
     let count_bits = if shifts_qwords(op) { 63 } else { 31 };
-    let count = (b.integer() & count_bits) as u32;
-    let value = a.integer();
-    integer(match op.opcode {
-        Opcode::Shl => value << count,
-        Opcode::Asr => value >> count,
-        _ => {
-            let zero_extended = value as u64 & low_bits(op.src[0].ty.size() * 8);
-            i128::from(zero_extended >> count)
-        }
-    })
+    (inputs.sources[1].integer() & count_bits) as u32
 }
 
-fn arithmetic(op: &Op, inputs: &Inputs<'_>) -> Output {
-    let [a, b, c] = inputs.sources;
+/// The operations on integers or floats.
+#[derive(Clone, Copy)]
+enum Arithmetic {
+    Add,
+    Multiply,
+    /// Source 0 plus the product of the others.
+    MultiplyAdd,
+    /// The accumulator plus the product.
+    Accumulate,
+    /// Source 0 interpolates between source 2 (at 0) and source 1 (at 1).
+    Interpolate,
+}
+
+fn arithmetic(op: &Op, inputs: &Inputs<'_>, what: Arithmetic) -> Output {
     if op.execution_type.is_float() {
-        return Value::Float(float_arithmetic(op, inputs)).into();
+        return Value::Float(float_arithmetic(op, inputs, what)).into();
     }
-    let b = if op.low_multiplier { Value::Integer(b.integer() & 0xffff) } else { b };
-    integer(match op.opcode {
+    let [a, b, c] = integers(inputs);
+    let b = if op.low_multiplier { b & 0xffff } else { b };
+    integer(match what {
         // The adder has one bit more than a dword, so that the sign of a result is that of the exact sum. It
         // has no bit more than a qword: IGC's saturating addition relies on the sign of the wrapped sum.
-        Opcode::Add if op.execution_type == Type::Q => i128::from((a.integer() + b.integer()) as i64),
-        Opcode::Add => a.integer() + b.integer(),
-        Opcode::Mad => a.integer() + b.integer() * c.integer(),
-        Opcode::Mac => inputs.accumulator.integer() + a.integer() * b.integer(),
-        _ => a.integer().wrapping_mul(b.integer()),
+        Arithmetic::Add if op.execution_type == Type::Q => i128::from((a + b) as i64),
+        Arithmetic::Add => a + b,
+        Arithmetic::MultiplyAdd => a + b * c,
+        Arithmetic::Accumulate => inputs.accumulator.integer() + a * b,
+        // There is no interpolation of integers.
+        Arithmetic::Multiply | Arithmetic::Interpolate => a.wrapping_mul(b),
     })
 }
 
 /// `DF` results are rounded by the mode, those of other types to odd.
-fn float_arithmetic(op: &Op, inputs: &Inputs<'_>) -> f64 {
+fn float_arithmetic(op: &Op, inputs: &Inputs<'_>, what: Arithmetic) -> f64 {
     let [a, b, c] = inputs.sources.map(Value::float);
     let rounding = inputs.mode.rounding;
     if op.execution_type == Type::DF {
-        return match op.opcode {
-            Opcode::Add => add_64(a, b, rounding),
-            Opcode::Mul => multiply_64(a, b, rounding),
-            Opcode::Mad => multiply_add_64(b, c, a, rounding),
-            Opcode::Mac => multiply_add_64(a, b, inputs.accumulator.float(), rounding),
-            _ => multiply_add_64(a, b, multiply_64(1.0 - a, c, rounding), rounding),
+        return match what {
+            Arithmetic::Add => add_64(a, b, rounding),
+            Arithmetic::Multiply => multiply_64(a, b, rounding),
+            Arithmetic::MultiplyAdd => multiply_add_64(b, c, a, rounding),
+            Arithmetic::Accumulate => multiply_add_64(a, b, inputs.accumulator.float(), rounding),
+            Arithmetic::Interpolate => multiply_add_64(a, b, multiply_64(1.0 - a, c, rounding), rounding),
         };
     }
     let sum = |a, b| add_to_odd_signed(a, b, rounding);
-    match op.opcode {
-        Opcode::Add => sum(a, b),
-        Opcode::Mul => a * b,
-        Opcode::Mad => sum(b * c, a),
-        Opcode::Mac => sum(a * b, inputs.accumulator.float()),
-        // Source 0 interpolates between source 2 (at 0) and source 1 (at 1).
-        _ => sum(a * b, (1.0 - a) * c),
+    match what {
+        Arithmetic::Add => sum(a, b),
+        Arithmetic::Multiply => a * b,
+        Arithmetic::MultiplyAdd => sum(b * c, a),
+        Arithmetic::Accumulate => sum(a * b, inputs.accumulator.float()),
+        Arithmetic::Interpolate => sum(a * b, (1.0 - a) * c),
     }
 }
 
@@ -242,69 +274,63 @@ fn high_multiply(op: &Op, inputs: &Inputs<'_>) -> Output {
     Output { accumulator: Some(sum), ..integer(high) }
 }
 
-/// `addc`, `subb`: the accumulator gets the carry or borrow.
-fn with_carry(op: &Op, a: i128, b: i128) -> Output {
-    let exact = if op.opcode == Opcode::Addc { a + b } else { a - b };
+/// `addc`, `subb`: the accumulator gets the carry or borrow of the exact result.
+fn with_carry(exact: i128) -> Output {
     let carry = !(0..1 << 32).contains(&exact);
     Output { accumulator: Some(i64::from(carry)), ..integer(exact & 0xffff_ffff) }
 }
 
-fn bit_count(op: &Op, a: Value) -> Output {
-    let value = a.integer();
-    let bits = value as u32;
-    let none = |found: u32| if found == 32 { 0xffff_ffff } else { i128::from(found) };
-    integer(match op.opcode {
-        Opcode::Lzd => i128::from(bits.leading_zeros()),
-        Opcode::Cbit => i128::from((value as u64 & low_bits(op.src[0].ty.size() * 8)).count_ones()),
-        Opcode::Bfrev => i128::from(bits.reverse_bits()),
-        Opcode::Fbl => none(bits.trailing_zeros()),
-        // The first bit from the top that differs from the sign.
-        _ if value < 0 => none((!bits).leading_zeros()),
-        _ => none(bits.leading_zeros()),
-    })
+/// Rounded to an integral value.
+fn rounded(inputs: &Inputs<'_>, rounding: Rounding) -> Output {
+    Value::Float(to_integral(inputs.sources[0].float(), rounding)).into()
 }
 
-/// `bfe`: width, offset, data. `bfi1`: width, offset. `bfi2`: mask, data, background; the data is shifted to
-/// the mask's lowest bit (Mesa emits it for NIR's `bfi`, IGC for the second half of vISA's BFI).
-fn bit_field(op: &Op, a: i128, b: i128, c: i128) -> Output {
+/// The number of the bit that was found, all ones for none of 32.
+fn first_bit(found: u32) -> Output {
+    integer(if found == 32 { 0xffff_ffff } else { i128::from(found) })
+}
+
+/// `bfe`: width, offset, data.
+fn extract_field(op: &Op, inputs: &Inputs<'_>) -> Output {
+    let [a, b, c] = integers(inputs);
     let (width, offset) = (a as u32 & 31, b as u32 & 31);
+    if width == 0 {
+        return integer(0);
+    }
+    let left = 32u32.saturating_sub(offset + width);
+    let right = if offset + width < 32 { 32 - width } else { offset };
+    let moved = (c as u32) << left;
     let signed = op.src[2].ty.is_signed();
-    integer(match op.opcode {
-        Opcode::Bfi1 => i128::from((((1u64 << width) - 1) << offset) as u32),
-        Opcode::Bfi2 => {
-            let (mask, data) = (a as u32, b as u32);
-            let placed = data.checked_shl(mask.trailing_zeros()).unwrap_or(0);
-            i128::from(mask & placed | !mask & c as u32)
-        }
-        _ if width == 0 => 0,
-        _ => {
-            let left = 32u32.saturating_sub(offset + width);
-            let right = if offset + width < 32 { 32 - width } else { offset };
-            let moved = (c as u32) << left;
-            if signed { i128::from(moved as i32 >> right) } else { i128::from(moved >> right) }
-        }
-    })
+    integer(if signed { i128::from(moved as i32 >> right) } else { i128::from(moved >> right) })
 }
 
-/// The sum of products over the group of four channels that the channel belongs to; all four get the same.
-fn dot_product(opcode: Opcode, inputs: &Inputs<'_>) -> f64 {
+/// The sum of the first `terms` products over the group of four channels that the channel belongs to; all four get
+/// the same.
+fn dot_product(inputs: &Inputs<'_>, terms: usize) -> f64 {
     let first = inputs.lane / 4 * 4;
     let product = |k: usize| (inputs.element)(0, first + k).float() * (inputs.element)(1, first + k).float();
-    match opcode {
-        Opcode::Dp2 => product(0) + product(1),
-        Opcode::Dp3 => product(0) + product(1) + product(2),
-        Opcode::Dph => product(0) + product(1) + product(2) + (inputs.element)(1, first + 3).float(),
-        _ => product(0) + product(1) + product(2) + product(3),
-    }
+    (1..terms).fold(product(0), |sum, k| sum + product(k))
 }
 
-fn extended_math(op: &Op, a: Value, b: Value) -> Output {
+fn extended_math(op: &Op, inputs: &Inputs<'_>) -> Output {
     use gencl_isa::MathFunction as M;
+    let [a, b, _] = inputs.sources;
     let Some(function) = op.function else { return a.into() };
-    let signed = op.src[0].ty.is_signed();
+    let divide = || math::divide(a.integer(), b.integer(), op.src[0].ty.is_signed());
     match function {
-        M::IntDivQuotient => integer(math::divide(a.integer(), b.integer(), signed).0),
-        M::IntDivRemainder => integer(math::divide(a.integer(), b.integer(), signed).1),
-        _ => Value::Float(math::float(function, a.float(), b.float()).unwrap_or(f64::NAN)).into(),
+        M::IntDivQuotient => integer(divide().0),
+        M::IntDivRemainder => integer(divide().1),
+        M::Inv
+        | M::Log
+        | M::Exp
+        | M::Sqrt
+        | M::Rsq
+        | M::Sin
+        | M::Cos
+        | M::Fdiv
+        | M::Pow
+        | M::IntDivQuotientRemainder
+        | M::Invm
+        | M::Rsqrtm => Value::Float(math::float(function, a.float(), b.float()).unwrap_or(f64::NAN)).into(),
     }
 }

@@ -96,20 +96,39 @@ pub trait Double: FloatOps<Constant = f64> {
 /// Evaluates a function for which [`is_defined`] is true; only `pow` uses `b`.
 #[inline(always)]
 pub fn evaluate<S: Single>(function: MathFunction, a: S, b: S) -> S {
+    use MathFunction as M;
     match function {
-        MathFunction::Rsq => inverse_root(a),
-        MathFunction::Log => logarithm(a),
-        MathFunction::Exp => exponential(a),
-        MathFunction::Sin => circular(a, 0),
-        MathFunction::Cos => circular(a, 1),
-        _ => power(a, b),
+        M::Rsq => inverse_root(a),
+        M::Log => logarithm(a),
+        M::Exp => exponential(a),
+        M::Sin => circular(a, 0),
+        M::Cos => circular(a, 1),
+        M::Pow => power(a, b),
+        M::Inv
+        | M::Sqrt
+        | M::Fdiv
+        | M::IntDivQuotientRemainder
+        | M::IntDivQuotient
+        | M::IntDivRemainder
+        | M::Invm
+        | M::Rsqrtm => unreachable!("{function:?} is not defined here"),
     }
 }
 
 /// Whether a function is defined here. The others are host operations, or not on floats.
 pub fn is_defined(function: MathFunction) -> bool {
     use MathFunction as M;
-    matches!(function, M::Rsq | M::Log | M::Exp | M::Sin | M::Cos | M::Pow)
+    match function {
+        M::Rsq | M::Log | M::Exp | M::Sin | M::Cos | M::Pow => true,
+        M::Inv
+        | M::Sqrt
+        | M::Fdiv
+        | M::IntDivQuotientRemainder
+        | M::IntDivQuotient
+        | M::IntDivRemainder
+        | M::Invm
+        | M::Rsqrtm => false,
+    }
 }
 
 /// The square root of the reciprocal, as the root halves the error of the reciprocal: at most 0.85 ulp. (The

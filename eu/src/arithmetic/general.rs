@@ -5,7 +5,7 @@
 
 use gencl_isa::{MathFunction, Opcode, Type};
 
-use super::compute::{Inputs, compute};
+use super::compute::{self, Inputs};
 use super::condition::condition_holds;
 use super::math;
 use super::value::Value;
@@ -37,6 +37,9 @@ pub fn execute(thread: &mut Thread, op: &Op, mask: u32) -> Result<(), Trap> {
     let selected = match op.predicate {
         Some(p) if op.predicate_is_operand => thread.predicate(op, p),
         _ => u32::MAX,
+    };
+    let Some(compute) = compute::of(op.opcode) else {
+        return Err(Box::new(Fault::unsupported(format!("instruction {:?}", op.opcode))));
     };
     let mut results = [0; MAX_LANES];
     let mut wide = [0; MAX_LANES];

@@ -11,7 +11,7 @@
 //! iterations would not converge (zeros, infinities, NaN) they return the macro's final result and set the
 //! flag: IGC then skips the iterations.
 
-use gencl_isa::{Instruction, MathFunction, Opcode, Operand, Region, Type};
+use gencl_isa::{Extra, Instruction, MathFunction, Opcode, Operand, Region, Type};
 
 use super::general::gather;
 use super::value::Value;
@@ -26,8 +26,8 @@ use crate::thread::Thread;
 /// Whether an instruction is one of these.
 pub fn is_macro(instruction: &Instruction) -> bool {
     let function = match instruction.extra {
-        gencl_isa::Extra::Math(function) => Some(function),
-        _ => None,
+        Extra::Math(function) => Some(function),
+        Extra::None | Extra::Send(_) | Extra::Branch(_) => None,
     };
     instruction.opcode == Opcode::Madm || matches!(function, Some(MathFunction::Invm | MathFunction::Rsqrtm))
 }

@@ -17,8 +17,12 @@ pub fn float(function: MathFunction, a: f64, b: f64) -> Option<f64> {
         M::Inv => divide_to_odd(1.0, a),
         M::Sqrt => sqrt_to_odd(a),
         M::Fdiv => divide_to_odd(a, b),
-        _ if functions::is_defined(function) => f64::from(functions::evaluate(function, a as f32, b as f32)),
-        _ => return None,
+        M::Rsq | M::Log | M::Exp | M::Sin | M::Cos | M::Pow => {
+            f64::from(functions::evaluate(function, a as f32, b as f32))
+        }
+        M::IntDivQuotientRemainder | M::IntDivQuotient | M::IntDivRemainder | M::Invm | M::Rsqrtm => {
+            return None;
+        }
     })
 }
 

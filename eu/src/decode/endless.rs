@@ -26,7 +26,9 @@ pub fn thread_successors(ops: &[Op], index: usize) -> Vec<usize> {
             Branch::JumpIndirect | Branch::Call { .. } | Branch::Return => Vec::new(),
         },
         Action::Message(m) if m.end_of_thread || matches!(m.kind, Some(MessageOperation::End)) => Vec::new(),
-        _ => vec![next],
+        Action::Execute(_) | Action::Message(_) | Action::Wait(_) | Action::Nop | Action::Refused(_) => {
+            vec![next]
+        }
     }
 }
 
@@ -126,14 +128,32 @@ pub enum Effect {
 /// What an instruction tells others when it is executed for the channels in `mask`.
 pub fn effect(op: &Op, mask: u32) -> Effect {
     match &op.action {
-        Action::Message(message) if mask != 0 || message.end_of_thread => match &message.kind {
-            Some(MessageOperation::Fence) => Effect::None,
-            Some(MessageOperation::Barrier | MessageOperation::End) => Effect::Group,
-            Some(kind) if kind.is_local() => Effect::Group,
-            _ => Effect::Any,
-        },
+        Action::Message(message) if mask != 0 || message.end_of_thread => {
+            message.kind.as_ref().map_or(Effect::Any, effect_of)
+        }
         Action::Wait(_) => Effect::Group,
         Action::Execute(_) if reads_time(op) => Effect::Any,
-        _ => Effect::None,
+        Action::Execute(_) | Action::Branch(_) | Action::Message(_) | Action::Nop | Action::Refused(_) => {
+            Effect::None
+        }
+    }
+}
+
+/// The effect of a message.
+fn effect_of(message: &MessageOperation) -> Effect {
+    use MessageOperation as M;
+    match message {
+        M::Fence => Effect::None,
+        M::Barrier | M::End => Effect::Group,
+        M::Untyped(_) | M::Scattered(_) | M::Atomic(_) | M::Block(_) if message.is_local() => Effect::Group,
+        M::Untyped(_)
+        | M::Scattered(_)
+        | M::Atomic(_)
+        | M::Block(_)
+        | M::Scratch(_)
+        | M::Typed(_)
+        | M::TypedAtomic(_)
+        | M::MediaBlock(_)
+        | M::Sample(_) => Effect::Any,
     }
 }

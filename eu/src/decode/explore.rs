@@ -57,7 +57,9 @@ fn successors(instruction: &Instruction, offset: u32, size: u8) -> Vec<u32> {
     let (jip, uip) = targets(instruction, offset, size);
     let ends = match instruction.extra {
         Extra::Send(send) => send.end_of_thread,
-        _ => instruction.opcode == Opcode::Jmpi && jip.is_some() || instruction.opcode == Opcode::Ret,
+        Extra::None | Extra::Math(_) | Extra::Branch(_) => {
+            instruction.opcode == Opcode::Jmpi && jip.is_some() || instruction.opcode == Opcode::Ret
+        }
     };
     let falls_through = !ends || instruction.predicate.is_some();
     jip.into_iter().chain(uip).chain(falls_through.then_some(next)).collect()

@@ -42,7 +42,18 @@ impl ImageUse {
             MessageOperation::Typed(m) if m.write => {
                 Some(ImageUse { operation: ImageOperation::Typed, surface: m.surface, sampler: None, header })
             }
-            _ => None,
+            MessageOperation::Sample(_)
+            | MessageOperation::Typed(_)
+            | MessageOperation::TypedAtomic(_)
+            | MessageOperation::MediaBlock(_)
+            | MessageOperation::Untyped(_)
+            | MessageOperation::Scattered(_)
+            | MessageOperation::Atomic(_)
+            | MessageOperation::Block(_)
+            | MessageOperation::Scratch(_)
+            | MessageOperation::Fence
+            | MessageOperation::Barrier
+            | MessageOperation::End => None,
         }
     }
 

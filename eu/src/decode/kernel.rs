@@ -183,7 +183,7 @@ fn locate(mut fault: Fault, generation: Generation, offset: u32, found: &FetchRe
 fn buffer_surface(op: &Op) -> Option<u8> {
     match &op.action {
         Action::Message(message) => message.kind.as_ref()?.buffer_surface(),
-        _ => None,
+        Action::Execute(_) | Action::Branch(_) | Action::Wait(_) | Action::Nop | Action::Refused(_) => None,
     }
 }
 

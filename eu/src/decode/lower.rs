@@ -1,7 +1,7 @@
 //! Lowers a decoded instruction to an [`Op`], the form in which it is executed.
 
 use gencl_isa::{
-    AccessMode, Descriptor, Extra, Format, Generation, Instruction, Opcode, Operand, Register, Type,
+    AccessMode, Allows, Descriptor, Extra, Format, Generation, Instruction, Opcode, Operand, Register, Type,
 };
 use rustc_hash::FxHashMap;
 
@@ -10,7 +10,7 @@ use super::explore::{FetchResult, Found, targets};
 use crate::arithmetic::{compute, fast, ieee_macro};
 use crate::fault::{Fault, Reason};
 use crate::message::{self, Message, MessageLengths};
-use crate::op::{Action, Branch, Op, Pred, condition_is_operation, is_branch};
+use crate::op::{Action, Branch, Op, Pred, condition_is_operation};
 use crate::operand::{Dst, SourceLocation, Src, Target};
 use crate::{cycles, file};
 
@@ -117,15 +117,19 @@ impl Lowering<'_> {
         op.accumulator_write = instruction.accumulator_write;
         op.function = match instruction.extra {
             Extra::Math(function) => Some(function),
-            _ => None,
+            Extra::None | Extra::Send(_) | Extra::Branch(_) => None,
         };
         op.write_lanes = write_lanes(instruction);
         op.action = match format {
             Format::Send | Format::SplitSend => self.message(&mut op, instruction)?,
-            _ if instruction.opcode == Opcode::Wait => wait(instruction)?,
-            _ if instruction.opcode == Opcode::Nop => Action::Nop,
-            _ if is_branch(instruction.opcode) => self.branch(&mut op, instruction, offset, size)?,
-            _ => return self.arithmetic(op, instruction, ternary),
+            Format::Wait => wait(instruction)?,
+            Format::Bare if instruction.opcode == Opcode::Nop => Action::Nop,
+            Format::Branch(_) | Format::Jump | Format::Call | Format::Return | Format::RegisterBranch(_) => {
+                self.branch(&mut op, instruction, offset, size)?
+            }
+            Format::Basic | Format::Ternary | Format::Math | Format::Bare => {
+                return self.arithmetic(op, instruction, ternary);
+            }
         };
         Ok(op)
     }
@@ -136,11 +140,11 @@ impl Lowering<'_> {
             (op.opcode, op.write_lanes) = (plain.opcode, lanes);
             return self.arithmetic(op, &plain, ternary);
         }
-        if !compute::is_supported(instruction.opcode) {
-            return Err(Fault::unsupported(format!("instruction {:?}", instruction.opcode)));
-        }
         if ieee_macro::is_macro(instruction) {
             return self.ieee_macro(op, instruction, ternary);
+        }
+        if compute::of(instruction.opcode).is_none() {
+            return Err(Fault::unsupported(format!("instruction {:?}", instruction.opcode)));
         }
         self.operands(&mut op, instruction, ternary)?;
         if is_tautology(instruction) {
@@ -186,7 +190,8 @@ impl Lowering<'_> {
 
     fn operands(&self, op: &mut Op, instruction: &Instruction, ternary: bool) -> Result<(), Fault> {
         let lanes = usize::from(op.lanes);
-        let complement = is_logic(op.opcode) && self.generation.capabilities().logic_negate_is_complement;
+        let complement = op.opcode.info().allows.contains(Allows::LOGIC)
+            && self.generation.capabilities().logic_negate_is_complement;
         for (src, operand) in op.src.iter_mut().zip(&instruction.sources) {
             *src = Src::resolve(operand, lanes, instruction.access_mode, ternary).map_err(Fault::illegal)?;
             src.complement = complement && src.negate;
@@ -277,7 +282,7 @@ impl Lowering<'_> {
                 Register::Grf(n) => Ok(usize::from(n) * 32),
                 Register::Arf(_) => Ok(file::NULL),
             },
-            _ => Ok(file::NULL),
+            Operand::None | Operand::Immediate { .. } => Ok(file::NULL),
         };
         let response = match instruction.destination.register {
             Register::Grf(n) if instruction.destination.indirect.is_none() => Some(usize::from(n) * 32),
@@ -288,7 +293,7 @@ impl Lowering<'_> {
                 let kind = message::decode(self.generation, send.target, descriptor, send.end_of_thread)?;
                 (Some(kind), MessageLengths::of(descriptor, extended, split))
             }
-            _ => (None, MessageLengths::default()),
+            (Descriptor::Register(_), _) | (_, Descriptor::Register(_)) => (None, MessageLengths::default()),
         };
         let message = Message {
             target: send.target,
@@ -326,7 +331,9 @@ impl Lowering<'_> {
 fn wait(instruction: &Instruction) -> Result<Action, Fault> {
     let (register, subregister) = match &instruction.sources[0] {
         Operand::Register(source) => (source.register, source.subregister),
-        _ => (instruction.destination.register, instruction.destination.subregister),
+        Operand::None | Operand::Immediate { .. } => {
+            (instruction.destination.register, instruction.destination.subregister)
+        }
     };
     let number = match register {
         Register::Arf(gencl_isa::Arf::Notification(number)) => number + subregister / 4,
@@ -336,11 +343,6 @@ fn wait(instruction: &Instruction) -> Result<Action, Fault> {
         return Err(Fault::illegal("there are three notification registers"));
     }
     Ok(Action::Wait(number))
-}
-
-/// The instructions whose source negation is a complement on Gen8+.
-fn is_logic(opcode: Opcode) -> bool {
-    matches!(opcode, Opcode::Not | Opcode::And | Opcode::Or | Opcode::Xor)
 }
 
 /// Whether an instruction compares integers with themselves. The result does not depend on their value: IGC

@@ -87,7 +87,19 @@ impl AtomicOperation {
         match self {
             A::Increment | A::Decrement | A::PreDecrement => 0,
             A::CompareWrite | A::FloatCompareWrite => 2,
-            _ => 1,
+            A::And
+            | A::Or
+            | A::Xor
+            | A::Move
+            | A::Add
+            | A::Subtract
+            | A::ReverseSubtract
+            | A::SignedMaximum
+            | A::SignedMinimum
+            | A::UnsignedMaximum
+            | A::UnsignedMinimum
+            | A::FloatMaximum
+            | A::FloatMinimum => 1,
         }
     }
 

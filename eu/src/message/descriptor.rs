@@ -120,8 +120,12 @@ pub fn decode(
             .and_then(|row| (row.decode)(fields)),
         Sampler => sample(fields, SAMPLER_WIDE.has(generation)),
         Gateway => (fields.bits(0, 3) == 4).then_some(MessageOperation::Barrier),
-        ThreadSpawner if end_of_thread => Some(MessageOperation::End),
-        _ => None,
+        ThreadSpawner => end_of_thread.then_some(MessageOperation::End),
+        SharedFunction::Null
+        | SharedFunction::Urb
+        | SharedFunction::VideoMotionEstimation
+        | SharedFunction::PixelInterpolator
+        | SharedFunction::CheckAndRefinement => None,
     };
     kind.ok_or_else(|| Fault::unsupported(describe(target, fields)))
 }

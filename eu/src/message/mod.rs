@@ -115,7 +115,15 @@ impl MessageOperation {
                 address: BlockAddress::OWords(space) | BlockAddress::Bytes(space),
                 ..
             }) => Some(*space),
-            _ => None,
+            MessageOperation::Block(Block { address: BlockAddress::Wide { .. }, .. })
+            | MessageOperation::Scratch(_)
+            | MessageOperation::Typed(_)
+            | MessageOperation::TypedAtomic(_)
+            | MessageOperation::MediaBlock(_)
+            | MessageOperation::Sample(_)
+            | MessageOperation::Fence
+            | MessageOperation::Barrier
+            | MessageOperation::End => None,
         }
     }
 
@@ -128,7 +136,7 @@ impl MessageOperation {
     pub fn buffer_surface(&self) -> Option<u8> {
         match self.space()? {
             Space::Surface(index) => Some(index),
-            _ => None,
+            Space::Local | Space::Stateless | Space::Global => None,
         }
     }
 }

@@ -79,7 +79,12 @@ fn flag_words(first: u8, lanes: u8) -> u8 {
 fn read_by(src: &Src) -> u8 {
     match src.location {
         SourceLocation::Indirect { .. } => 1 << ADDRESS_REGISTER,
-        _ => src.offset().map_or(0, architecture),
+        SourceLocation::Packed(_)
+        | SourceLocation::Scalar(_)
+        | SourceLocation::Constant(_)
+        | SourceLocation::Constants(_)
+        | SourceLocation::Scattered(_)
+        | SourceLocation::None => src.offset().map_or(0, architecture),
     }
 }
 

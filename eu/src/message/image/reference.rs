@@ -97,7 +97,12 @@ impl Sampling<'_> {
     ) -> Result<Texel, Fault> {
         let requested = match self.kind {
             SampleKind::Level => f32::from_bits(at.level),
-            _ => 0.0,
+            SampleKind::Sample
+            | SampleKind::Bias
+            | SampleKind::LevelZero
+            | SampleKind::Load
+            | SampleKind::LoadLevelZero
+            | SampleKind::ResourceInfo => 0.0,
         };
         let coordinates = at.coordinates.map(f32::from_bits);
         let Levels { smaller, levels: [first, second], weight } = self.prepared.levels(state, requested);

@@ -106,7 +106,11 @@ pub fn unpack_border(format: &SurfaceFormat, dwords: [u32; 4]) -> Texel {
         let value = dwords[place as usize / 32] >> (place % 32) << (32 - bits);
         match format.channel_type {
             ChannelType::Sint => (value as i32 >> (32 - bits)) as u32,
-            _ => value >> (32 - bits),
+            ChannelType::Unorm
+            | ChannelType::Snorm
+            | ChannelType::Srgb
+            | ChannelType::Uint
+            | ChannelType::Float => value >> (32 - bits),
         }
     })
 }

@@ -123,13 +123,18 @@ impl Surface {
             // Width has 7 bits of the number of entries, Height 14, Depth 6.
             SurfaceType::Buffer => [(width & 0x7f | height << 7 | depth << 21) + 1, 1, 1],
             SurfaceType::Null => [0; 3],
-            _ => [width + 1, height + 1, depth + 1],
+            SurfaceType::OneDimensional | SurfaceType::TwoDimensional | SurfaceType::ThreeDimensional => {
+                [width + 1, height + 1, depth + 1]
+            }
         };
         let arrangement = match ty {
             SurfaceType::Buffer => Arrangement::Row,
             SurfaceType::OneDimensional if rules.one_dimensional_rows => Arrangement::Row,
             SurfaceType::ThreeDimensional if !rules.slices_at_qpitch => Arrangement::Stack,
-            _ => Arrangement::Plane,
+            SurfaceType::OneDimensional
+            | SurfaceType::TwoDimensional
+            | SurfaceType::ThreeDimensional
+            | SurfaceType::Null => Arrangement::Plane,
         };
         let alignment = fields.alignments.map(|(field, texels)| texels[field.get(state) as usize]);
         let rows = |level| u64::from(minify(size[1], level)).next_multiple_of(alignment[1]);

@@ -70,7 +70,10 @@ impl Surface {
     pub fn columns<const N: usize>(&self, columns: &Lanes<u32>) -> Lanes<u32> {
         match self.ty {
             SurfaceType::Buffer => each::<N, _>(|lane| columns[lane].wrapping_mul(self.pitch as u32)),
-            _ => {
+            SurfaceType::OneDimensional
+            | SurfaceType::TwoDimensional
+            | SurfaceType::ThreeDimensional
+            | SurfaceType::Null => {
                 let bytes = self.format.bytes() as u32;
                 self.tiling.columns::<N>(&each::<N, _>(|lane| columns[lane].wrapping_mul(bytes)))
             }
