@@ -3,10 +3,10 @@
 use gencl_isa::{Condition, Opcode, Type};
 
 use super::condition::compare;
-use super::float::{add_64, add_to_odd_signed, from_f16, multiply_64, multiply_add_64, to_f16, to_integral};
 use super::math;
 use super::value::Value;
 use crate::dispatch::Rounding;
+use crate::float::{add_64, add_to_odd_signed, from_f16, multiply_64, multiply_add_64, to_f16, to_integral};
 use crate::op::Op;
 use crate::operand::low_bits;
 use crate::thread::FloatMode;

@@ -14,7 +14,7 @@ use std::ops::{Add, Mul, Sub};
 
 use gencl_isa::MathFunction;
 
-use super::odd::multiply_add_32;
+use crate::odd::multiply_add_32;
 
 /// Operations on a floating-point type: one of the host's, or the lanes of a vector in emitted code.
 pub trait FloatOps:

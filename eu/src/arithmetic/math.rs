@@ -7,7 +7,7 @@
 use gencl_isa::MathFunction;
 
 use super::functions;
-use super::odd::{divide_to_odd, sqrt_to_odd};
+use crate::odd::{divide_to_odd, sqrt_to_odd};
 
 /// A floating-point function of one or two operands of `F` or `HF`, to be rounded to the destination; `None`
 /// for integer functions.

@@ -2,8 +2,7 @@
 //!
 //! | file | |
 //! | --- | --- |
-//! | `odd.rs`, `float.rs`, `wide.rs` | floats in all rounding modes |
-//! | `functions.rs`, `math.rs` | the functions of `math` |
+//! | `wide.rs`, `functions.rs`, `math.rs` | numbers of the macros, and the functions of `math` |
 //! | `value.rs`, `condition.rs` | exact values of elements, and conditional modifiers |
 //! | `compute.rs` | the semantics of each operation on one channel |
 //! | `general.rs`, `ieee_macro.rs` | execute any instruction, element by element |
@@ -12,11 +11,9 @@
 pub mod compute;
 mod condition;
 pub mod fast;
-pub mod float;
 pub mod functions;
 pub mod general;
 pub mod ieee_macro;
 mod math;
-mod odd;
 mod value;
 mod wide;

@@ -2,7 +2,7 @@
 
 use gencl_isa::Type;
 
-use super::float::{flush_16, flush_32, flush_64, from_f16, integer_to_f64, integer_to_odd, to_f16, to_f32};
+use crate::float::{flush_16, flush_32, flush_64, from_f16, integer_to_f64, integer_to_odd, to_f16, to_f32};
 use crate::operand::low_bits;
 use crate::thread::FloatMode;
 

@@ -9,9 +9,9 @@
 //! response length, without those that the header's write mask disables.
 
 use super::call::Call;
-use crate::arithmetic::float::to_f16;
 use crate::dispatch::{GRF_SIZE, Rounding};
 use crate::fault::Fault;
+use crate::float::to_f16;
 use crate::message::image::operations::Sample;
 use crate::message::image::prepared::{ImageOperation, Prepared};
 use crate::message::image::reference::{SampleCoordinates, Sampling};

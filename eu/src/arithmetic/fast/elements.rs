@@ -2,7 +2,7 @@
 
 use gencl_isa::{Condition, Type};
 
-use crate::arithmetic::float::flush_32;
+use crate::float::flush_32;
 use crate::op::Op;
 use crate::operand::{Lane, Src, full_mask, load, store};
 use crate::thread::Thread;

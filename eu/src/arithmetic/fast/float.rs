@@ -3,8 +3,8 @@
 use gencl_isa::{Condition, MathFunction, Opcode, Type};
 
 use super::elements::{by_width, finish_f32, load_f32};
-use crate::arithmetic::odd::multiply_add_32;
 use crate::arithmetic::{functions, general};
+use crate::odd::multiply_add_32;
 use crate::op::{Execute, Op, Trap};
 use crate::thread::Thread;
 

@@ -3,8 +3,8 @@
 use super::convert::{self, channel_bits, expand, registers};
 use super::format::{ChannelType, SurfaceFormat};
 use super::values::{Dwords, LANES, Lanes, each};
-use crate::arithmetic::float::to_f16;
 use crate::dispatch::Rounding;
+use crate::float::to_f16;
 
 /// How the values of texels become registers.
 #[derive(Debug)]

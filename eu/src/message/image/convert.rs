@@ -5,8 +5,8 @@
 
 use super::format::{ChannelType, Channels, Component, SurfaceFormat};
 use super::values::Texel;
-use crate::arithmetic::float::{from_f16, to_f16};
 use crate::dispatch::Rounding;
+use crate::float::{from_f16, to_f16};
 
 /// Largest unsigned value of `bits` bits.
 pub fn largest(bits: u32) -> u32 {

@@ -1,19 +1,17 @@
-//! Images: surfaces with a format and a tiling, and the messages that access them.
+//! Images: surfaces with a format and a tiling, samplers, and their texels.
 //!
 //! | file | |
 //! | --- | --- |
 //! | `surface.rs` | RENDER_SURFACE_STATE, and addresses of texels |
 //! | `tiling.rs` | the order of bytes in a tiled surface |
 //! | `format.rs`, `convert.rs` | surface formats, and their values in registers |
-//! | `typed.rs` | typed reads, writes and atomics of the data port |
-//! | `media_block.rs` | media block reads and writes |
-//! | `sampler.rs`, `sample_kind.rs` | messages to the sampler |
+//! | `operations.rs`, `sample_kind.rs` | messages of the data port and to the sampler |
 //! | `sampler_state.rs` | SAMPLER_STATE and border colours |
 //! | `filter.rs` | coordinates, address modes, filters |
-//! | `facts.rs`, `describe.rs` | what translated code is specialised for |
+//! | `facts.rs` | what translated code is specialised for |
 //! | `prepared.rs` | the states that a message uses, decoded once |
-//! | `reference.rs` | the sampler for one channel |
-//! | `lanes.rs` | texels of all channels of a message at once: `positions.rs`, `texels.rs`, `channels.rs` |
+//! | `reference.rs`, `source.rs` | the sampler for one channel |
+//! | `lanes.rs` | texels of all channels of a message at once: `positions.rs`, `texels.rs`, `channels.rs`, `values.rs` |
 //!
 //! Sampler and typed messages are performed for all channels at once where all use the same level of detail and
 //! the whole surface is in one buffer, else channel by channel. The results are the same, bit by bit.

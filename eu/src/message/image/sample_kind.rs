@@ -1,6 +1,6 @@
 //! The operations of messages to the sampler, and their parameters.
 //!
-//! Sources as in `sampler.rs`.
+//! Sources as in `shared_function/sampler.rs`.
 
 use gencl_isa::Generation;
 

@@ -1,9 +1,9 @@
 //! Floating-point arithmetic in all rounding modes, correctly rounded.
 //!
-//! `HF` and `F` operations compute in `f64` and round to odd there ([`super::odd`]).
+//! `HF` and `F` operations compute in `f64` and round to odd there ([`crate::odd`]).
 
-use super::odd::add_to_odd;
 use crate::dispatch::Rounding;
+use crate::odd::add_to_odd;
 
 /// Sets the sign of a zero sum: it is negative when rounding down, unless both operands are positive (IEEE
 /// 754, 6.3).
@@ -190,7 +190,7 @@ pub fn to_integral(value: f64, rounding: Rounding) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arithmetic::odd::divide_to_odd;
+    use crate::odd::divide_to_odd;
 
     #[test]
     fn half_floats_survive_a_round_trip() {
