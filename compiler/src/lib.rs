@@ -21,7 +21,6 @@ pub mod ir;
 pub mod link;
 #[cfg(feature = "llvm")]
 pub mod llvm;
-pub mod options;
 #[cfg(feature = "llvm")]
 pub mod server;
 pub mod statistics;

@@ -130,6 +130,25 @@ fn dumps_are_text_that_tools_read() {
 }
 
 #[test]
+fn single_passes_are_dumped_by_their_names() {
+    let folder = folder("dump-after", &[("a.cl", SCALE)]);
+    let file = folder.join("a.cl");
+    let after = |pass: &str| genclc(&["--dump", &format!("after={pass}"), file.to_str().unwrap()]);
+    for (pass, what) in [("unify", "\ndefine "), ("llvm-finish", "\ndefine "), ("opt_dead_code", "\nkernel ")]
+    {
+        let text = String::from_utf8(after(pass).stdout).unwrap();
+        assert!(text.starts_with(&format!("; after {pass}\n")) && text.contains(what), "{text}");
+        assert_eq!(text.matches("; after ").count(), 1, "{text}");
+    }
+    let unknown = after("sleep");
+    let message = String::from_utf8_lossy(&unknown.stderr);
+    assert!(
+        !unknown.status.success() && message.contains("the passes are rename, unify, link,"),
+        "{message}"
+    );
+}
+
+#[test]
 fn the_current_directory_may_have_been_deleted() {
     let folder = folder("deleted-directory", &[("a.cl", SCALE)]);
     let script = r#"mkdir gone && cd gone && rmdir ../gone && exec "$0" --stats "$1""#;

@@ -48,6 +48,7 @@ options! {
     LLVM_PASSES "llvm-passes" "" "Print LLVM IR after each step of the pipeline.";
     IR "ir" "" "Print Gen IR before code generation.";
     IR_PASSES "ir-passes" "" "Print Gen IR after each pass.";
+    AFTER "after" "PASS" "Print LLVM IR after this step of the pipeline, or Gen IR after this pass.";
     ASM "asm" "" "Print machine code as assembly.";
     LIR "lir" "" "Print machine instructions on virtual registers.";
     STATS "stats" "" "Print statistics of each kernel.";

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::FromArgMatches;
 use gencl_commands::genclc::{self, Arguments};
-use gencl_compiler::driver::{Build, Driver, Listener, Outcome};
+use gencl_compiler::driver::{self, Build, Driver, Listener, Outcome};
 use gencl_compiler::server::{self, Service};
 use gencl_compiler::{clang, statistics, supervisor, translation};
 use gencl_device_info::Family;
@@ -205,6 +205,15 @@ fn build(arguments: &Arguments, options: &str, source: &Source) -> Result<bool, 
     let (debug, complaints) = Debug::parse(&format!("{},{}", environment.to_string_lossy(), arguments.dump));
     if let Some(complaint) = complaints.first() {
         return Err(complaint.clone());
+    }
+    if let Some(name) = debug.value(debug::AFTER)
+        && !driver::pass_names().any(|known| known == name)
+    {
+        let names: Vec<_> = driver::pass_names().collect();
+        return Err(format!(
+            "--dump after={name}: there is no such pass; the passes are {}",
+            names.join(", ")
+        ));
     }
     let outcome = source.compile(&debug, options, &arguments.target);
     eprint!("{}", outcome.log);

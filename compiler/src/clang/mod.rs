@@ -2,6 +2,8 @@
 //!
 //! This module is the only caller of `clang.cpp` in this folder.
 
+pub mod options;
+
 use std::ffi::{CStr, CString, c_char};
 
 use inkwell::context::{AsContextRef, Context};

@@ -53,14 +53,22 @@ fn to_integer(opcode: Opcode) -> bool {
 /// Native functions are within the error bounds of `-cl-fast-relaxed-math` (OpenCL C 3.0, 7.4, "Relaxed
 /// Mode"). They are not only faster, but also preserve NaN: in functions of the library it would be
 /// undefined, as the option promises that there is none.
-pub const RENAMED: &[(&str, &str, &str)] = &[
+const RENAMED: &[(&str, &str, &str)] = &[
     (RELAXED_MATH, "_Z3exp", "_Z10native_exp"),
     (RELAXED_MATH, "_Z4exp2", "_Z11native_exp2"),
     (EXACT_DIVISION, "_Z4sqrt", "_Z18__gencl_sqrt_exact"),
 ];
 
-/// Replaces the names of functions of floats in calls.
-pub fn rename(module: &Module, from: &str, to: &str) {
+/// Replaces the names of functions of floats in calls, as the build's options want it.
+pub fn rename(module: &Module, options: &[String]) {
+    for (option, from, to) in RENAMED {
+        if options.iter().any(|set| set == option) {
+            rename_in_calls(module, from, to);
+        }
+    }
+}
+
+fn rename_in_calls(module: &Module, from: &str, to: &str) {
     for function in view::Module::of(module).functions().filter(|function| function.is_declaration()) {
         let name = function.name();
         // `f` or `Dv4_f`: doubles and half floats have no such functions.

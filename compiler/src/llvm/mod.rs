@@ -10,7 +10,9 @@
 //! - [`lower`]: lowering to calls of the library;
 //! - [`printf`]: lowering of printf to records for the host;
 //! - [`prepare`]: changes to modules before and between LLVM's own passes;
-//! - [`pipeline`]: LLVM's pass pipeline.
+//! - [`pipeline`]: the names of LLVM's passes.
+//!
+//! [`steps`] is the list of what they do, in order.
 
 mod build;
 pub mod debug;
@@ -20,7 +22,10 @@ pub mod lower;
 pub mod pipeline;
 pub mod prepare;
 pub mod printf;
+pub mod steps;
 pub mod view;
+
+use gencl_device_info::DeviceInfo;
 
 /// The properties of a target that LLVM modules depend on: the size of pointers, and its consequences.
 #[derive(Debug)]
@@ -33,19 +38,26 @@ pub struct Machine {
     library: &'static library::Library,
 }
 
+impl Machine {
+    /// That of a device.
+    pub fn of(device: &DeviceInfo) -> &'static Self {
+        if device.pointer_bits() == 64 { &WIDE } else { &NARROW }
+    }
+}
+
 /// Global addresses have 64 bits.
 ///
 /// The data layout is clang's for SPIR-64, except that indices of local and private pointers have 32 bits and
 /// 64-bit integers are not native, so that LLVM keeps address computations and induction variables in 32 bits
 /// where possible.
-pub static WIDE: Machine = Machine {
+static WIDE: Machine = Machine {
     triple: "spir64-unknown-unknown",
     data_layout: include_str!("data_layout64.txt").trim_ascii_end(),
     library: &library::WIDE,
 };
 
 /// All addresses have 32 bits.
-pub static NARROW: Machine = Machine {
+static NARROW: Machine = Machine {
     triple: "spir-unknown-unknown",
     data_layout: include_str!("data_layout32.txt").trim_ascii_end(),
     library: &library::NARROW,

@@ -1,4 +1,4 @@
-//! LLVM's pass pipeline.
+//! LLVM's passes, in the syntax of `opt -passes=`, and our own in C++.
 
 use std::ffi::CString;
 
@@ -11,24 +11,12 @@ use inkwell::module::Module;
 
 use super::ask;
 
-/// One step: its name for progress and timing, and its passes in the syntax of `opt -passes=`.
-#[derive(Clone, Copy, Debug)]
-pub struct Step {
-    /// Its name.
-    pub name: &'static str,
-    /// LLVM's passes.
-    pub passes: &'static str,
-}
-
 /// Removes unused functions before any optimisation: large programs have many.
-pub const REDUCE: Step = Step { name: "llvm-reduce", passes: "globaldce" };
+pub const REDUCE: &str = "globaldce";
 
 /// Inlines all calls, after simplifying the functions. Those that call themselves last become loops; of functions that
 /// call each other, one does so when it has inlined the others.
-pub const INLINE: Step = Step {
-    name: "llvm-inline",
-    passes: "function(sroa,early-cse,simplifycfg,tailcallelim),always-inline,globaldce",
-};
+pub const INLINE: &str = "function(sroa,early-cse,simplifycfg,tailcallelim),always-inline,globaldce";
 
 unsafe extern "C" {
     /// In `passes.cpp`.
@@ -70,9 +58,7 @@ pub fn widen_halves(module: &Module) {
 /// The first half of -O2, in its order, without the vectorisers (lanes are the vectors; SLP took most of the
 /// time on large kernels), passes for exceptions and coroutines, and half of the runs of
 /// `instcombine`, the most expensive pass. It does not unroll loops.
-pub const SIMPLIFY: Step = Step {
-    name: "llvm-simplify",
-    passes: "always-inline,globalopt,ipsccp,function<eager-inv>(sroa,early-cse,instcombine<no-verify-fixpoint>,\
+pub const SIMPLIFY: &str = "always-inline,globalopt,ipsccp,function<eager-inv>(sroa,early-cse,instcombine<no-verify-fixpoint>,\
              simplifycfg<switch-range-to-icmp;no-switch-to-lookup;keep-loops;speculate-blocks>),\
              require<globals-aa>,function(invalidate<aa>),cgscc(function-attrs),\
              function<eager-inv>(sroa,early-cse<memssa>,jump-threading,correlated-propagation,\
@@ -82,13 +68,10 @@ pub const SIMPLIFY: Step = Step {
              licm<allowspeculation>,simple-loop-unswitch<no-nontrivial;trivial>),\
              simplifycfg<switch-range-to-icmp;no-switch-to-lookup;keep-loops;speculate-blocks>,\
              instcombine<no-verify-fixpoint>,\
-             loop(loop-idiom,indvars,simple-loop-unswitch<no-nontrivial;trivial>,loop-deletion))",
-};
+             loop(loop-idiom,indvars,simple-loop-unswitch<no-nontrivial;trivial>,loop-deletion))";
 
 /// The second half of -O2, on code that may have become large by unrolling.
-pub const OPTIMIZE: Step = Step {
-    name: "llvm-optimize",
-    passes: "function<eager-inv>(loop(loop-unroll-full),loop-unroll<O2>,\
+pub const OPTIMIZE: &str = "function<eager-inv>(loop(loop-unroll-full),loop-unroll<O2>,\
              sroa,vector-combine,mldst-motion,gvn,sccp,bdce,instcombine<no-verify-fixpoint>,jump-threading,\
              correlated-propagation,adce,memcpyopt,dse,loop-mssa(licm<allowspeculation>),\
              simplifycfg<switch-range-to-icmp;keep-loops;hoist-common-insts;sink-common-insts;speculate-blocks>),\
@@ -98,29 +81,22 @@ pub const OPTIMIZE: Step = Step {
              hoist-common-insts;sink-common-insts;speculate-blocks>,\
              infer-alignment,\
              loop-mssa(licm<allowspeculation>),alignment-from-assumptions,loop-sink,instsimplify,div-rem-pairs,\
-             simplifycfg<switch-range-to-icmp;speculate-blocks>),globaldce,constmerge",
-};
+             simplifycfg<switch-range-to-icmp;speculate-blocks>),globaldce,constmerge";
 
 /// Inlines the library's functions that lowering has added.
-pub const INLINE_AGAIN: Step = Step {
-    name: "llvm-inline-again",
-    passes: "always-inline,globaldce,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,gvn,\
-             instcombine<no-verify-fixpoint>,simplifycfg)",
-};
+pub const INLINE_AGAIN: &str = "always-inline,globaldce,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,gvn,\
+             instcombine<no-verify-fixpoint>,simplifycfg)";
 
 /// The form that the translation requires: one return, no switches, no dead code. Loops have dedicated exit
 /// blocks for the copies of values that are used after them.
-pub const FINISH: Step = Step {
-    name: "llvm-finish",
-    passes: "globaldce,function(simplifycfg,mergereturn,lower-switch,dce,loop-simplify)",
-};
+pub const FINISH: &str = "globaldce,function(simplifycfg,mergereturn,lower-switch,dce,loop-simplify)";
 
-/// Runs one step.
+/// Runs LLVM's passes.
 ///
 /// # Errors
 /// LLVM's message.
-pub fn run(module: &Module, step: Step) -> Result<(), String> {
-    let passes = CString::new(step.passes).expect("no zero in it");
+pub fn run(module: &Module, passes: &str) -> Result<(), String> {
+    let passes = CString::new(passes).expect("no zero in it");
     let options = ask!(LLVMCreatePassBuilderOptions());
     let error = ask!(LLVMRunPasses(module.as_mut_ptr(), passes.as_ptr(), std::ptr::null_mut(), options));
     ask!(LLVMDisposePassBuilderOptions(options));

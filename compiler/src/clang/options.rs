@@ -21,7 +21,7 @@ const FEATURES: &[Optional] = &[
 
 /// Makes clang's arguments for a device with this profile of an application's build options.
 #[must_use]
-pub fn clang_arguments(options: &BuildOptions, profile: &Profile) -> Vec<String> {
+pub fn arguments(options: &BuildOptions, profile: &Profile) -> Vec<String> {
     let features = FEATURES
         .iter()
         .filter(|(_, has)| has(profile))

@@ -1,0 +1,96 @@
+//! The front end: from a source to an LLVM module. Clang is the only one.
+
+use gencl_device_info::DeviceInfo;
+use gencl_program::options::{BuildOptions, LINE_TABLES};
+use gencl_program::{Profile, debug};
+use inkwell::context::Context;
+use inkwell::module::Module;
+
+use super::{Build, Driver, Stop};
+use crate::llvm::debug::Subprogram;
+use crate::llvm::{Machine, lower, view};
+use crate::{clang, unsupported};
+
+/// The name of the step that replaces functions as options want it.
+pub(super) const RENAME: &str = "rename";
+
+/// A source, and what it is compiled for.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'a> {
+    pub build: &'a Build<'a>,
+    pub target: &'static DeviceInfo,
+    pub options: &'a BuildOptions,
+    /// Whether instructions get locations in the source, with any options.
+    pub lines: bool,
+}
+
+/// What a front end makes of a source.
+struct Parsed<'ctx> {
+    /// A module for SPIR-64 or SPIR, not optimised, which calls built-in functions by their mangled names; none after
+    /// an error.
+    module: Option<Module<'ctx>>,
+    /// Errors, warnings and notes.
+    log: String,
+    /// Files on disk that were read.
+    files: Vec<String>,
+    /// The syntax tree, if requested.
+    ast: String,
+}
+
+/// Clang as the front end. `ast` requests the syntax tree.
+fn clang<'ctx>(context: &'ctx Context, source: Source, ast: bool) -> Parsed<'ctx> {
+    let Source { build, target, options, lines } = source;
+    let profile = Profile::of(target.family);
+    let mut arguments = clang::options::arguments(options, &profile);
+    if lines {
+        arguments.extend(LINE_TABLES.iter().map(ToString::to_string));
+    }
+    let headers: Vec<_> =
+        build.headers.iter().map(|header| (header.name.as_str(), header.source.as_slice())).collect();
+    let request = clang::Request {
+        source: build.source,
+        name: build.name,
+        arguments: &arguments,
+        headers: &headers,
+        triple: Machine::of(target).triple,
+        extensions: &profile.extensions().collect::<Vec<_>>().join(" "),
+        ast,
+    };
+    let clang::Response { module, mut log, ast, files } = clang::compile(context, &request);
+    if module.is_none() {
+        log += &unsupported::notes(&log);
+    }
+    Parsed { module, log, files, ast }
+}
+
+impl Driver<'_> {
+    /// Runs the front end, and replaces functions as the build's options want it: the module of an object.
+    pub(super) fn front_end<'ctx>(
+        &mut self,
+        context: &'ctx Context,
+        source: Source,
+        log: &mut String,
+    ) -> Result<Module<'ctx>, Stop> {
+        let print_ast = self.debug.is_set(debug::AST);
+        let Parsed { module, log: own, files, ast } =
+            self.run("", "clang", |_| clang(context, source, print_ast));
+        log.push_str(&own);
+        self.files.extend(files);
+        if print_ast {
+            self.listener.print(debug::AST, &ast);
+        }
+        // The log says why there is none.
+        let module = module.ok_or_else(|| Stop::failure(""))?;
+        self.run("", RENAME, |_| lower::rename(&module, &source.options.arguments));
+        self.after_step(&module, RENAME)?;
+        Ok(module)
+    }
+
+    /// The line of a kernel's definition, for an error that is of no line in it.
+    pub(super) fn line_of_kernel(&mut self, source: Source, kernel: &str) -> Option<u32> {
+        let context = Context::create();
+        let module = self.front_end(&context, Source { lines: true, ..source }, &mut String::new()).ok()?;
+        let function = view::Module::of(&module).function(kernel)?;
+        Subprogram::of(function).map(Subprogram::line)
+    }
+}
