@@ -8,7 +8,7 @@ use gencl_eu::abi::{Answer, Request, VERSION};
 use gencl_program::debug::{self, Debug};
 use gencl_program::report;
 use gencl_translator::host::Host;
-use gencl_translator::{Choices, to_ir, translate};
+use gencl_translator::{Choices, Context, to_ir, translate};
 
 /// Answers a request; both are in `postcard` encoding. Errors are answers as well.
 pub fn answer(request: &[u8]) -> Vec<u8> {
@@ -53,7 +53,8 @@ pub fn host(debug: &Debug) -> &'static Host {
 /// Writes the translation of a kernel for debugging: `PROCESS-NUMBER-TIER.mir`, the middle IR after all passes, and the same with `.ll` and `.s`.
 fn show(request: &Request, choices: &Choices, folder: &Path) {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let Ok(written) = to_ir(request, choices) else { return };
+    let context = Context::create();
+    let Ok(written) = to_ir(&context, request, choices) else { return };
     let tier = format!("{:?}", request.tier).to_lowercase();
     let name = format!("{}-{}-{tier}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
     let write = |ending: &str, text: &str| {
@@ -65,8 +66,8 @@ fn show(request: &Request, choices: &Choices, folder: &Path) {
     };
     write("mir", &written.middle.to_string());
     // The IR is written first, in case LLVM does not terminate.
-    write("ll", &written.ir);
-    write("s", &choices.host.assembly(&written.ir, request.tier).unwrap_or_else(|error| error));
+    write("ll", &written.module.print_to_string().to_string());
+    write("s", &choices.host.assembly(&written.module, request.tier).unwrap_or_else(|error| error));
 }
 
 fn message(panic: &(dyn std::any::Any + Send)) -> &str {

@@ -1,14 +1,25 @@
-//! LLVM IR as text: values with their types, and instructions appended to a function.
-//!
-//! Text can be read, compared and tested without LLVM, and LLVM parses it in a fraction of the time that its passes take.
+//! LLVM IR: typed values, and a builder of functions over inkwell's.
 
 mod operations;
 
-use std::fmt::Write;
-use std::rc::Rc;
+use std::cell::{OnceCell, RefCell};
+
+use inkwell::AddressSpace;
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::basic_block::BasicBlock;
+use inkwell::builder::{Builder, BuilderError};
+use inkwell::context::ContextRef;
+use inkwell::intrinsics::Intrinsic;
+use inkwell::module::{Linkage, Module};
+use inkwell::types::{BasicType, BasicTypeEnum, FunctionType};
+use inkwell::values::{
+    BasicMetadataValueEnum, BasicValue, BasicValueEnum, CallSiteValue, FunctionValue, InstructionValue,
+    IntValue, MetadataValue, PhiValue, PointerValue,
+};
+use rustc_hash::FxHashMap;
 
 /// The type of an element. Of those of floats, the larger is the greater.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scalar {
     /// An integer of so many bits.
     Int(u32),
@@ -32,29 +43,10 @@ impl Scalar {
             Scalar::Double | Scalar::Pointer => 64,
         }
     }
-
-    fn text(self) -> String {
-        match self {
-            Scalar::Int(bits) => format!("i{bits}"),
-            Scalar::Half => "half".into(),
-            Scalar::Float => "float".into(),
-            Scalar::Double => "double".into(),
-            Scalar::Pointer => "ptr".into(),
-        }
-    }
-
-    /// As it stands in the names of intrinsics.
-    fn mangled(self) -> String {
-        match self {
-            Scalar::Int(bits) => format!("i{bits}"),
-            Scalar::Pointer => "p0".into(),
-            float => format!("f{}", float.bits()),
-        }
-    }
 }
 
 /// A type: an element, or a vector of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ty {
     /// Element.
     pub scalar: Scalar,
@@ -73,371 +65,31 @@ impl Ty {
         Ty { scalar, ..self }
     }
 
-    /// Integers of the same size.
-    pub fn as_int(self) -> Ty {
-        self.of(Scalar::Int(self.scalar.bits()))
+    /// Bytes of a value in memory.
+    pub fn bytes(self) -> usize {
+        (self.scalar.bits() * self.lanes / 8) as usize
     }
 
-    /// As it stands in IR.
-    pub fn text(self) -> String {
-        let scalar = self.scalar.text();
-        if self.lanes == 1 { scalar } else { format!("<{} x {scalar}>", self.lanes) }
-    }
-
-    /// As it stands in the names of intrinsics.
-    pub fn mangled(self) -> String {
-        let scalar = self.scalar.mangled();
-        if self.lanes == 1 { scalar } else { format!("v{}{scalar}", self.lanes) }
-    }
-}
-
-/// An operand.
-#[derive(Clone, Debug)]
-pub struct Value {
-    /// Its type.
-    pub ty: Ty,
-    text: Rc<str>,
-}
-
-impl Value {
-    /// A named value.
-    pub fn named(ty: Ty, name: &str) -> Value {
-        Value { ty, text: name.into() }
-    }
-
-    /// All elements the same integer.
-    pub fn int(ty: Ty, value: u64) -> Value {
-        Value::ints(ty, |_| value)
-    }
-
-    /// All elements the same integer, of any number of bits.
-    pub fn signed(ty: Ty, value: i128) -> Value {
-        Value { ty, text: constant(ty, &[value.to_string()]).into() }
-    }
-
-    /// Integers by lane.
-    pub fn ints(ty: Ty, value: impl Fn(u32) -> u64) -> Value {
-        let bits = ty.scalar.bits();
-        let one = |lane| {
-            let value = value(lane) & (u64::MAX >> (64 - bits));
-            if bits == 1 { (value != 0).to_string() } else { value.to_string() }
+    /// Inkwell's type.
+    fn own(self, context: ContextRef<'_>) -> BasicTypeEnum<'_> {
+        let scalar: BasicTypeEnum<'_> = match self.scalar {
+            Scalar::Int(bits) => {
+                let width = std::num::NonZeroU32::new(bits);
+                let ty = width.and_then(|width| context.custom_width_int_type(width).ok());
+                ty.unwrap_or_else(|| unreachable!("integers of {bits} bits")).into()
+            }
+            Scalar::Half => context.f16_type().into(),
+            Scalar::Float => context.f32_type().into(),
+            Scalar::Double => context.f64_type().into(),
+            Scalar::Pointer => context.ptr_type(AddressSpace::default()).into(),
         };
-        let all: Vec<String> = (0..ty.lanes).map(one).collect();
-        Value { ty, text: constant(ty, &all).into() }
-    }
-
-    /// All elements the same float, which has to be one of `float`'s.
-    pub fn float(ty: Ty, value: f64) -> Value {
-        let one = format!("0x{:016X}", value.to_bits());
-        Value { ty, text: constant(ty, &[one]).into() }
-    }
-
-    /// Integers of more than 64 bits by lane.
-    pub fn wide(ty: Ty, lanes: &[u128]) -> Value {
-        let all: Vec<String> = lanes.iter().map(|lane| (*lane as i128).to_string()).collect();
-        Value { ty, text: constant(ty, &all).into() }
-    }
-
-    /// Floats by lane, of the bits of their own type.
-    pub fn floats(ty: Ty, bits: impl Fn(u32) -> u64) -> Value {
-        let one = |lane| match ty.scalar {
-            Scalar::Half => format!("0xH{:04X}", bits(lane)),
-            // LLVM writes those of 32 bits as doubles.
-            Scalar::Float => format!("0x{:016X}", f64::from(f32::from_bits(bits(lane) as u32)).to_bits()),
-            _ => format!("0x{:016X}", bits(lane)),
-        };
-        let all: Vec<String> = (0..ty.lanes).map(one).collect();
-        Value { ty, text: constant(ty, &all).into() }
-    }
-
-    /// Any bits: what is read of it does not matter.
-    pub fn poison(ty: Ty) -> Value {
-        Value { ty, text: "poison".into() }
-    }
-
-    /// A constant integer of up to 64 bits that is no vector and not negative.
-    fn as_int(&self) -> Option<u64> {
-        let is_small = self.ty.lanes == 1 && matches!(self.ty.scalar, Scalar::Int(2..=64));
-        self.text.parse().ok().filter(|_| is_small)
-    }
-
-    /// Whether it is 0 in all lanes.
-    fn is_zero(&self) -> bool {
-        matches!(self.ty.scalar, Scalar::Int(2..)) && self.text == Value::int(self.ty, 0).text
-    }
-
-    /// Without its type.
-    pub fn name(&self) -> &str {
-        &self.text
-    }
-
-    /// With its type.
-    pub fn typed(&self) -> String {
-        format!("{} {}", self.ty.text(), self.text)
-    }
-}
-
-/// A constant of elements; one stands for all.
-fn constant(ty: Ty, elements: &[String]) -> String {
-    let first = &elements[0];
-    let element = ty.scalar.text();
-    if ty.lanes == 1 {
-        first.clone()
-    } else if elements.iter().all(|other| other == first) {
-        format!("splat ({element} {first})")
-    } else {
-        let list: Vec<String> = elements.iter().map(|one| format!("{element} {one}")).collect();
-        format!("<{}>", list.join(", "))
-    }
-}
-
-fn phi(ty: Ty, incoming: &[(Value, Label)]) -> String {
-    let pairs = incoming.iter().map(|(value, from)| format!("[ {}, {} ]", value.name(), from.operand()));
-    format!("phi {} {}", ty.text(), pairs.collect::<Vec<_>>().join(", "))
-}
-
-/// A basic block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Label(u32);
-
-impl Label {
-    /// As an operand of a branch.
-    pub fn text(self) -> String {
-        format!("label {}", self.operand())
-    }
-
-    /// As a `phi` names it.
-    pub fn operand(self) -> String {
-        format!("%b{}", self.0)
-    }
-}
-
-/// A function that is being written.
-#[derive(Default)]
-pub struct Function {
-    /// The variables, which come first.
-    variables: String,
-    body: String,
-    values: u32,
-    labels: u32,
-    declarations: std::collections::BTreeSet<String>,
-    current: Option<Label>,
-    terminated: bool,
-    /// Places in the body, ascending, with the text that is put there in the end.
-    holes: Vec<(usize, String)>,
-}
-
-impl Function {
-    /// A new block, to be begun later.
-    pub fn label(&mut self) -> Label {
-        self.labels += 1;
-        Label(self.labels)
-    }
-
-    /// What follows belongs to a block. The one before goes on there if it has no end.
-    pub fn begin(&mut self, label: Label) {
-        if !self.body.is_empty() && !self.terminated {
-            self.jump(label);
+        match (self.lanes, scalar) {
+            (1, _) => scalar,
+            (lanes, BasicTypeEnum::IntType(ty)) => ty.vec_type(lanes).into(),
+            (lanes, BasicTypeEnum::FloatType(ty)) => ty.vec_type(lanes).into(),
+            (lanes, BasicTypeEnum::PointerType(ty)) => ty.vec_type(lanes).into(),
+            _ => unreachable!("vectors of {scalar}"),
         }
-        let _ = writeln!(self.body, "b{}:", label.0);
-        self.current = Some(label);
-        self.terminated = false;
-    }
-
-    /// A place here for text that is not known yet.
-    pub fn hole(&mut self) -> usize {
-        self.holes.push((self.body.len(), String::new()));
-        self.holes.len() - 1
-    }
-
-    /// Puts text where a place was kept for it.
-    pub fn fill(&mut self, hole: usize, text: String) {
-        self.holes[hole].1 = text;
-    }
-
-    /// The block that is being written.
-    pub fn current(&self) -> Label {
-        self.current.unwrap_or(Label(0))
-    }
-
-    /// `phi`
-    pub fn phi(&mut self, incoming: &[(Value, Label)]) -> Value {
-        let ty = incoming[0].0.ty;
-        self.value(ty, &phi(ty, incoming))
-    }
-
-    /// The same, with a name.
-    pub fn phi_named(&mut self, name: &Value, incoming: &[(Value, Label)]) {
-        self.line(&format!("{} = {}", name.name(), phi(name.ty, incoming)));
-    }
-
-    /// An instruction without result.
-    pub fn line(&mut self, text: &str) {
-        debug_assert!(!self.terminated, "behind the end of a block: {text}");
-        let _ = writeln!(self.body, "  {text}");
-    }
-
-    /// An instruction with a result.
-    pub fn value(&mut self, ty: Ty, text: &str) -> Value {
-        self.values += 1;
-        let name = format!("%v{}", self.values);
-        self.line(&format!("{name} = {text}"));
-        Value::named(ty, &name)
-    }
-
-    /// Asks for memory that will be read, wherever that is.
-    pub fn prefetch(&mut self, at: &Value) {
-        let [read, keep, data] = [0, 3, 1].map(|value| Value::int(I32, value));
-        self.intrinsic_line("prefetch", ".p0", &[at, &read, &keep, &data]);
-    }
-
-    /// An integer of which LLVM does not know where it is from.
-    pub fn opaque(&mut self, a: &Value) -> Value {
-        self.value(
-            a.ty,
-            &format!(
-                "call {} asm \"\", \"=r,0\"({}) memory(none) nounwind willreturn",
-                a.ty.text(),
-                a.typed()
-            ),
-        )
-    }
-
-    /// A variable on the stack, in the function's first block.
-    pub fn variable(&mut self, bytes: usize) -> Value {
-        self.values += 1;
-        let name = format!("%m{}", self.values);
-        self.variable_named(&name, bytes);
-        Value::named(POINTER, &name)
-    }
-
-    /// The same, with a name.
-    pub fn variable_named(&mut self, name: &str, bytes: usize) {
-        let _ = writeln!(self.variables, "  {name} = alloca [{bytes} x i8], align 64");
-    }
-
-    /// A value that is computed in the first block, where no other has its name.
-    pub fn first(&mut self, name: &str, text: &str) {
-        let _ = writeln!(self.variables, "  {name} = {text}");
-    }
-
-    fn end(&mut self, text: &str) {
-        self.line(text);
-        self.terminated = true;
-    }
-
-    /// `br`
-    pub fn jump(&mut self, to: Label) {
-        self.end(&format!("br {}", to.text()));
-    }
-
-    /// `br` by a condition.
-    pub fn branch(&mut self, condition: &Value, yes: Label, no: Label) {
-        self.end(&format!("br {}, {}, {}", condition.typed(), yes.text(), no.text()));
-    }
-
-    /// `br` by a condition that nearly always holds.
-    pub fn branch_likely(&mut self, condition: &Value, yes: Label, no: Label) {
-        self.end(&format!("br {}, {}, {}, !prof !1", condition.typed(), yes.text(), no.text()));
-    }
-
-    /// `switch` over `0..targets.len()`; other numbers do not occur.
-    pub fn switch(&mut self, number: &Value, targets: &[Label]) {
-        let Some((last, others)) = targets.split_last() else { return };
-        let cases: Vec<String> = others
-            .iter()
-            .enumerate()
-            .map(|(n, target)| format!("{} {n}, {}", number.ty.text(), target.text()))
-            .collect();
-        self.end(&format!("switch {}, {} [ {} ]", number.typed(), last.text(), cases.join(" ")));
-    }
-
-    /// `ret`
-    pub fn ret(&mut self, value: &Value) {
-        self.end(&format!("ret {}", value.typed()));
-    }
-
-    /// Returns nothing.
-    pub fn ret_nothing(&mut self) {
-        self.end("ret void");
-    }
-
-    /// Calls an intrinsic; `suffix` is what its name has behind `llvm.NAME`.
-    pub fn intrinsic(&mut self, name: &str, suffix: &str, ty: Ty, arguments: &[&Value]) -> Value {
-        let call = self.intrinsic_call(name, suffix, &ty.text(), arguments);
-        self.value(ty, &call)
-    }
-
-    /// As [`Function::intrinsic`], without result.
-    pub fn intrinsic_line(&mut self, name: &str, suffix: &str, arguments: &[&Value]) {
-        let call = self.intrinsic_call(name, suffix, "void", arguments);
-        self.line(&call);
-    }
-
-    fn intrinsic_call(&mut self, name: &str, suffix: &str, result: &str, arguments: &[&Value]) -> String {
-        let types: Vec<String> = arguments.iter().map(|a| a.ty.text()).collect();
-        let values: Vec<String> = arguments.iter().map(|a| a.typed()).collect();
-        let name = format!("@llvm.{name}{suffix}");
-        self.declarations.insert(format!("declare {result} {name}({})", types.join(", ")));
-        format!("call {result} {name}({})", values.join(", "))
-    }
-
-    /// Calls a function whose result depends on its arguments alone, and that does nothing else.
-    pub fn pure(&mut self, name: &str, ty: Ty, arguments: &[&Value]) -> Value {
-        let types: Vec<String> = arguments.iter().map(|a| a.ty.text()).collect();
-        let values: Vec<String> = arguments.iter().map(|a| a.typed()).collect();
-        let what = "nounwind willreturn memory(none)";
-        self.declarations.insert(format!("declare {} @{name}({}) {what}", ty.text(), types.join(", ")));
-        self.value(ty, &format!("call {} @{name}({})", ty.text(), values.join(", ")))
-    }
-
-    /// The function's text, and what it uses. Its first block contains the variables and goes on with `entry`.
-    fn finish(self, header: &str, entry: Label) -> (String, std::collections::BTreeSet<String>) {
-        let (variables, mut body) = (self.variables, String::with_capacity(self.body.len()));
-        let mut done = 0;
-        for (place, text) in &self.holes {
-            body.push_str(&self.body[done..*place]);
-            body.push_str(text);
-            done = *place;
-        }
-        body.push_str(&self.body[done..]);
-        let text = format!("{header} {{\nstart:\n{variables}  br {}\n{body}}}\n\n", entry.text());
-        (text, self.declarations)
-    }
-}
-
-/// Functions that are written.
-#[derive(Default)]
-pub struct Module {
-    text: String,
-    declarations: std::collections::BTreeSet<String>,
-}
-
-impl Module {
-    /// Adds a function that begins with a block.
-    pub fn add(&mut self, function: Function, header: &str, entry: Label) {
-        let (text, declarations) = function.finish(header, entry);
-        self.text.push_str(&text);
-        self.declarations.extend(declarations);
-    }
-
-    /// Adds the declaration of a function that is elsewhere.
-    pub fn declare(&mut self, declaration: &str) {
-        self.declarations.insert(format!("declare {declaration}"));
-    }
-
-    /// Bytes of the functions.
-    pub fn bytes(&self) -> usize {
-        self.text.len()
-    }
-
-    /// All of it, with what it refers to.
-    pub fn finish(mut self, footer: &str) -> String {
-        for declaration in self.declarations {
-            self.text.push_str(&declaration);
-            self.text.push('\n');
-        }
-        self.text + footer
     }
 }
 
@@ -449,3 +101,438 @@ pub const BIT: Ty = Ty::int(1, 1);
 pub const I32: Ty = Ty::int(32, 1);
 /// `i64`
 pub const I64: Ty = Ty::int(64, 1);
+
+/// An operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Value<'c> {
+    /// Its type.
+    pub ty: Ty,
+    own: BasicValueEnum<'c>,
+}
+
+impl<'c> Value<'c> {
+    fn int(self) -> IntValue<'c> {
+        self.own.into_int_value()
+    }
+
+    fn pointer(self) -> PointerValue<'c> {
+        self.own.into_pointer_value()
+    }
+
+    /// A constant integer of up to 64 bits that is no vector.
+    fn as_int(self) -> Option<u64> {
+        matches!(self.own, BasicValueEnum::IntValue(_))
+            .then(|| self.int())
+            .filter(|own| self.ty.scalar.bits() <= 64 && own.is_constant_int())?
+            .get_zero_extended_constant()
+    }
+
+    /// Whether it is 0 in all lanes.
+    fn is_zero(self) -> bool {
+        match self.own {
+            BasicValueEnum::IntValue(own) => own.is_null(),
+            BasicValueEnum::VectorValue(own) => own.is_null(),
+            _ => false,
+        }
+    }
+}
+
+/// A basic block.
+pub type Label<'c> = BasicBlock<'c>;
+
+/// Memory of which no class overlaps another (type-based alias analysis).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// The frame and windows.
+    Frame,
+    /// Buffers.
+    Memory,
+    /// Register files, and variables.
+    Registers,
+    /// Shared local memory.
+    Local,
+}
+
+/// What is known of an access.
+#[derive(Clone, Copy)]
+pub struct Mark {
+    /// Alignment in bytes.
+    pub alignment: u8,
+    /// Class of the memory, if it is known.
+    pub class: Option<Class>,
+    /// Whether the memory does not change while the function runs.
+    pub is_invariant: bool,
+}
+
+impl Mark {
+    /// Of memory that changes.
+    pub const fn new(alignment: u8, class: Class) -> Mark {
+        Mark { alignment, class: Some(class), is_invariant: false }
+    }
+
+    /// Of memory that does not change while the function runs.
+    pub const fn invariant(alignment: u8, class: Class) -> Mark {
+        Mark { alignment, class: Some(class), is_invariant: true }
+    }
+}
+
+/// What is called.
+pub enum Callee<'c, 'n> {
+    /// A function of the module, which may be written later.
+    Named(&'n str),
+    /// The address of a function.
+    Address(Value<'c>),
+}
+
+/// A function that is being built. Its first block has the variables, and loads of what does not change.
+pub struct Function<'m, 'c> {
+    module: &'m Module<'c>,
+    context: ContextRef<'c>,
+    own: FunctionValue<'c>,
+    parameters: Vec<Ty>,
+    builder: Builder<'c>,
+    first: Builder<'c>,
+    /// By pointer, offset and type, what the first block has loaded.
+    hoisted: RefCell<FxHashMap<(Value<'c>, usize, Ty), Value<'c>>>,
+    sink: OnceCell<Value<'c>>,
+    classes: [MetadataValue<'c>; 4],
+}
+
+/// What a builder has built. It fails only where operands have wrong types.
+fn built<T>(result: Result<T, BuilderError>) -> T {
+    result.unwrap_or_else(|error| unreachable!("{error}"))
+}
+
+/// `name`, or `name=text` where it is none of LLVM's.
+fn attribute(context: ContextRef<'_>, text: &str) -> Attribute {
+    let (name, value) = text.split_once('=').unwrap_or((text, ""));
+    match Attribute::get_named_enum_kind_id(name) {
+        0 => context.create_string_attribute(name, value),
+        // Of `memory`, 0 is `none`.
+        kind => context.create_enum_attribute(kind, 0),
+    }
+}
+
+fn signature<'c>(context: ContextRef<'c>, result: Option<Ty>, parameters: &[Ty]) -> FunctionType<'c> {
+    let parameters: Vec<_> = parameters.iter().map(|ty| ty.own(context).into()).collect();
+    match result {
+        Some(ty) => ty.own(context).fn_type(&parameters, false),
+        None => context.void_type().fn_type(&parameters, false),
+    }
+}
+
+impl<'m, 'c> Function<'m, 'c> {
+    /// Begins a function, which may have been called already.
+    pub fn new(
+        module: &'m Module<'c>,
+        name: &str,
+        result: Option<Ty>,
+        parameters: &[Ty],
+        attributes: &[&str],
+    ) -> Function<'m, 'c> {
+        let context = module.get_context();
+        let ty = signature(context, result, parameters);
+        let own = module.get_function(name).unwrap_or_else(|| module.add_function(name, ty, None));
+        for text in attributes {
+            own.add_attribute(AttributeLoc::Function, attribute(context, text));
+        }
+        let [builder, first] = [(); 2].map(|()| context.create_builder());
+        first.position_at_end(context.append_basic_block(own, "start"));
+        let root = context.metadata_node(&[context.metadata_string("gencl").into()]);
+        let zero = context.i64_type().const_zero();
+        let classes = ["frame", "memory", "registers", "shared local memory"].map(|name| {
+            let ty = [context.metadata_string(name).into(), root.into(), zero.into()];
+            let ty = context.metadata_node(&ty).into();
+            context.metadata_node(&[ty, ty, zero.into()])
+        });
+        let (hoisted, parameters) = (RefCell::default(), parameters.to_vec());
+        Function { module, context, own, parameters, builder, first, hoisted, sink: OnceCell::new(), classes }
+    }
+
+    /// Makes it visible to nobody outside of the module.
+    pub fn set_internal(&self) {
+        self.own.set_linkage(Linkage::Internal);
+    }
+
+    /// Gives a parameter an attribute.
+    pub fn mark_parameter(&self, number: u32, text: &str) {
+        self.own.add_attribute(AttributeLoc::Param(number), attribute(self.context, text));
+    }
+
+    /// A parameter.
+    pub fn parameter(&self, number: usize) -> Value<'c> {
+        let Some(own) = self.own.get_nth_param(number as u32) else { unreachable!("no parameter {number}") };
+        Value { ty: self.parameters[number], own }
+    }
+
+    /// Ends the function: its first block goes on with `entry`. Blocks that were not begun go.
+    pub fn finish(&self, entry: Label<'c>) {
+        built(self.first.build_unconditional_branch(entry));
+        for block in self.own.get_basic_blocks() {
+            if block.get_first_instruction().is_none() {
+                // SAFETY: nothing refers to the block: a branch would be to a block without an end.
+                let _ = unsafe { block.delete() };
+            }
+        }
+    }
+
+    fn value(&self, ty: Ty, own: impl BasicValue<'c>) -> Value<'c> {
+        Value { ty, own: own.as_basic_value_enum() }
+    }
+
+    fn ty(&self, ty: Ty) -> BasicTypeEnum<'c> {
+        ty.own(self.context)
+    }
+
+    /// All elements the same integer.
+    pub fn int(&self, ty: Ty, value: u64) -> Value<'c> {
+        self.ints(ty, |_| value)
+    }
+
+    /// Integers by lane.
+    pub fn ints(&self, ty: Ty, value: impl Fn(u32) -> u64) -> Value<'c> {
+        self.constant(ty, |lane| value(lane).into())
+    }
+
+    /// Elements of these bits.
+    pub fn constant(&self, ty: Ty, bits: impl Fn(u32) -> u128) -> Value<'c> {
+        let integer = Ty::int(ty.scalar.bits(), ty.lanes);
+        let element = self.ty(Ty { lanes: 1, ..integer }).into_int_type();
+        let one = |lane| {
+            let bits = bits(lane) & (u128::MAX >> (128 - ty.scalar.bits()));
+            match ty.scalar.bits() {
+                ..=64 => element.const_int(bits as u64, false),
+                _ => element.const_int_arbitrary_precision(&[bits as u64, (bits >> 64) as u64]),
+            }
+        };
+        let own: BasicValueEnum<'c> = match ty.lanes {
+            1 => one(0).into(),
+            lanes => {
+                inkwell::types::VectorType::const_vector(&(0..lanes).map(one).collect::<Vec<_>>()).into()
+            }
+        };
+        match ty == integer {
+            true => Value { ty, own },
+            false => self.value(ty, built(self.builder.build_bit_cast(own, self.ty(ty), ""))),
+        }
+    }
+
+    /// Any bits: what is read of it does not matter.
+    pub fn poison(&self, ty: Ty) -> Value<'c> {
+        let own: BasicValueEnum<'c> = match self.ty(ty) {
+            BasicTypeEnum::VectorType(own) => own.get_poison().into(),
+            BasicTypeEnum::IntType(own) => own.get_poison().into(),
+            BasicTypeEnum::FloatType(own) => own.get_poison().into(),
+            _ => unreachable!("no such values are lowered"),
+        };
+        Value { ty, own }
+    }
+
+    /// A new block, to be begun later.
+    pub fn label(&self) -> Label<'c> {
+        self.context.append_basic_block(self.own, "")
+    }
+
+    /// What follows belongs to a block, which comes behind all that were begun before. The one before goes on there if it has no end.
+    pub fn begin(&self, label: Label<'c>) {
+        if let Some(before) = self.builder.get_insert_block()
+            && before.get_terminator().is_none()
+        {
+            self.jump(label);
+        }
+        if let Some(last) = self.own.get_last_basic_block()
+            && last != label
+        {
+            let _ = label.move_after(last);
+        }
+        self.builder.position_at_end(label);
+    }
+
+    /// What follows is put before what a block has.
+    pub fn resume_at_begin(&self, label: Label<'c>) {
+        match label.get_first_instruction() {
+            Some(instruction) => self.builder.position_before(&instruction),
+            None => self.builder.position_at_end(label),
+        }
+    }
+
+    /// Leaves a block, to go on with it later.
+    pub fn leave(&self) {
+        self.builder.clear_insertion_position();
+    }
+
+    /// The block that is being written.
+    pub fn current(&self) -> Label<'c> {
+        self.builder.get_insert_block().unwrap_or_else(|| unreachable!("no block has been begun"))
+    }
+
+    /// `phi`, whose operands are added later.
+    pub fn phi(&self, ty: Ty) -> Value<'c> {
+        self.value(ty, built(self.builder.build_phi(self.ty(ty), "")).as_basic_value())
+    }
+
+    /// The operands of a `phi`.
+    pub fn add_incoming(&self, phi: Value<'c>, incoming: &[(Value<'c>, Label<'c>)]) {
+        let own = phi.own.as_instruction_value().and_then(|own| PhiValue::try_from(own).ok());
+        let Some(own) = own else { unreachable!("no phi") };
+        for (value, from) in incoming {
+            own.add_incoming(&[(&value.own, *from)]);
+        }
+    }
+
+    /// `phi` with its operands.
+    pub fn phi_of(&self, incoming: &[(Value<'c>, Label<'c>)]) -> Value<'c> {
+        let phi = self.phi(incoming[0].0.ty);
+        self.add_incoming(phi, incoming);
+        phi
+    }
+
+    /// An integer of which LLVM does not know where it is from.
+    pub fn opaque(&self, a: Value<'c>) -> Value<'c> {
+        let ty = signature(self.context, Some(a.ty), &[a.ty]);
+        let own = self.context.create_inline_asm(ty, String::new(), "=r,0".into(), false, false, None, false);
+        let call = built(self.builder.build_indirect_call(ty, own, &[a.own.into()], ""));
+        self.mark_call(call, &["memory", "nounwind", "willreturn"]);
+        self.value(a.ty, call.try_as_basic_value().unwrap_basic())
+    }
+
+    /// A variable on the stack.
+    pub fn variable(&self, bytes: usize) -> Value<'c> {
+        let ty = self.context.i8_type().array_type(bytes as u32);
+        let own = built(self.first.build_alloca(ty, ""));
+        self.aligned(own.as_instruction(), 64);
+        self.value(POINTER, own)
+    }
+
+    /// A variable that is written and never read.
+    pub fn sink(&self) -> Value<'c> {
+        *self.sink.get_or_init(|| self.variable(16))
+    }
+
+    /// A pointer that is not known yet.
+    pub fn placeholder(&self) -> Value<'c> {
+        self.variable(1)
+    }
+
+    /// Uses a value wherever a placeholder has been used.
+    pub fn replace(&self, old: Value<'c>, new: Value<'c>) {
+        if let (Some(old), Some(new)) = (old.own.as_instruction_value(), new.own.as_instruction_value()) {
+            old.replace_all_uses_with(&new);
+            old.erase_from_basic_block();
+        }
+    }
+
+    fn aligned(&self, instruction: Option<InstructionValue<'c>>, alignment: u32) {
+        if let Some(instruction) = instruction {
+            let _ = instruction.set_alignment(alignment);
+        }
+    }
+
+    /// `br`
+    pub fn jump(&self, to: Label<'c>) {
+        built(self.builder.build_unconditional_branch(to));
+    }
+
+    /// `br` by a condition.
+    pub fn branch(&self, condition: Value<'c>, yes: Label<'c>, no: Label<'c>) {
+        built(self.builder.build_conditional_branch(condition.int(), yes, no));
+    }
+
+    /// `br` by a condition that nearly always holds.
+    pub fn branch_likely(&self, condition: Value<'c>, yes: Label<'c>, no: Label<'c>) {
+        let weight = |weight| self.int(I32, weight).own.into();
+        let name = self.context.metadata_string("branch_weights").into();
+        let weights = self.context.metadata_node(&[name, weight(1000), weight(1)]);
+        let own = built(self.builder.build_conditional_branch(condition.int(), yes, no));
+        let _ = own.set_metadata(weights, self.context.get_kind_id("prof"));
+    }
+
+    /// `switch` over `0..targets.len()`; other numbers do not occur.
+    pub fn switch(&self, number: Value<'c>, targets: &[Label<'c>]) {
+        let Some((last, others)) = targets.split_last() else { return };
+        let cases: Vec<_> =
+            (0..).zip(others).map(|(n, target)| (self.int(number.ty, n).int(), *target)).collect();
+        built(self.builder.build_switch(number.int(), *last, &cases));
+    }
+
+    /// `ret`
+    pub fn ret(&self, value: Option<Value<'c>>) {
+        built(self.builder.build_return(value.as_ref().map(|value| &value.own as &dyn BasicValue<'c>)));
+    }
+
+    /// Calls an intrinsic, one that is overloaded by these types.
+    pub fn intrinsic(&self, name: &str, overloads: &[Ty], ty: Ty, arguments: &[Value<'c>]) -> Value<'c> {
+        self.value(ty, self.intrinsic_call(name, overloads, arguments).try_as_basic_value().unwrap_basic())
+    }
+
+    /// As [`Function::intrinsic`], without result.
+    pub fn intrinsic_line(&self, name: &str, overloads: &[Ty], arguments: &[Value<'c>]) {
+        self.intrinsic_call(name, overloads, arguments);
+    }
+
+    fn intrinsic_call(&self, name: &str, overloads: &[Ty], arguments: &[Value<'c>]) -> CallSiteValue<'c> {
+        let types: Vec<_> = overloads.iter().map(|ty| self.ty(*ty)).collect();
+        let found = Intrinsic::find(&format!("llvm.{name}"));
+        let Some(function) = found.and_then(|found| found.get_declaration(self.module, &types)) else {
+            unreachable!("LLVM has no {name}")
+        };
+        let arguments: Vec<BasicMetadataValueEnum<'c>> = arguments.iter().map(|a| a.own.into()).collect();
+        built(self.builder.build_call(function, &arguments, ""))
+    }
+
+    /// Calls a function with a result.
+    pub fn call(
+        &self,
+        callee: Callee<'c, '_>,
+        result: Ty,
+        arguments: &[Value<'c>],
+        attributes: &[&str],
+    ) -> Value<'c> {
+        let call = self.call_site(callee, Some(result), arguments, attributes);
+        self.value(result, call.try_as_basic_value().unwrap_basic())
+    }
+
+    /// Calls a function without one.
+    pub fn call_void(&self, callee: Callee<'c, '_>, arguments: &[Value<'c>], attributes: &[&str]) {
+        self.call_site(callee, None, arguments, attributes);
+    }
+
+    fn call_site(
+        &self,
+        callee: Callee<'c, '_>,
+        result: Option<Ty>,
+        arguments: &[Value<'c>],
+        attributes: &[&str],
+    ) -> CallSiteValue<'c> {
+        let types: Vec<Ty> = arguments.iter().map(|a| a.ty).collect();
+        let ty = signature(self.context, result, &types);
+        let arguments: Vec<BasicMetadataValueEnum<'c>> = arguments.iter().map(|a| a.own.into()).collect();
+        let call = built(match callee {
+            Callee::Named(name) => {
+                let own = self.module.get_function(name);
+                let own = own.unwrap_or_else(|| self.module.add_function(name, ty, None));
+                self.builder.build_call(own, &arguments, "")
+            }
+            Callee::Address(own) => self.builder.build_indirect_call(ty, own.pointer(), &arguments, ""),
+        });
+        self.mark_call(call, attributes);
+        call
+    }
+
+    fn mark_call(&self, call: CallSiteValue<'c>, attributes: &[&str]) {
+        attributes
+            .iter()
+            .for_each(|text| call.add_attribute(AttributeLoc::Function, attribute(self.context, text)));
+    }
+}
+
+/// Whether a module has a function that is called, but not written yet.
+pub fn is_missing(module: &Module<'_>, name: &str) -> bool {
+    module.get_function(name).is_some_and(|own| own.count_basic_blocks() == 0)
+}
+
+/// The number of a module's instructions.
+pub fn instructions(module: &Module<'_>) -> usize {
+    let blocks = module.get_functions().flat_map(|function| function.get_basic_blocks());
+    blocks.map(|block| block.get_instructions().count()).sum()
+}

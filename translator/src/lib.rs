@@ -1,7 +1,7 @@
 //! From the machine code of a kernel to host machine code.
 //!
 //! [`analysis`] selects what becomes of each instruction, and finds control flow, liveness and webs; [`lift`] makes a function
-//! of the [`middle`] IR, which is in SSA form; [`passes`] optimise it; [`lower`] writes LLVM IR as text; and [`host`] has LLVM
+//! of the [`middle`] IR, which is in SSA form; [`passes`] optimise it; [`lower`] builds LLVM IR; and [`host`] has LLVM
 //! compile it. See `docs/translator.md`.
 
 pub mod analysis;
@@ -16,6 +16,7 @@ pub mod passes;
 use gencl_eu::Kernel;
 use gencl_eu::abi::{Answer, Request, Tier, Translation, VERSION};
 use gencl_eu::device::Device;
+pub use inkwell::context::Context;
 
 use analysis::Refused;
 use host::Host;
@@ -24,8 +25,8 @@ use lower::Written;
 /// Kernels with more instructions stay interpreted.
 pub const MAX_INSTRUCTIONS: usize = 40_000;
 
-/// Kernels whose IR has more bytes stay interpreted: LLVM takes one to three seconds for each MB, and 50 MB of memory.
-pub const MAX_IR: usize = 16 << 20;
+/// Kernels with more instructions of LLVM IR stay interpreted: LLVM takes one to three seconds for 20,000, and 50 MB of memory.
+pub const MAX_IR: usize = 300_000;
 
 /// How a kernel is translated, which changes nothing of what it does.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +47,9 @@ impl Default for Choices {
 /// Compiles a small module, so that the first translation finds LLVM initialised and its code in memory.
 pub fn warm_up() {
     // Errors are those of the first translation, too.
-    let _ = Host::own().compile(include_str!("warm_up.ll"), Tier::Baseline);
+    let context = Context::create();
+    let module = host::codegen::parsed(&context, include_str!("warm_up.ll"));
+    let _ = module.and_then(|module| Host::own().compile(&module, Tier::Baseline));
 }
 
 /// Translates a kernel.
@@ -57,12 +60,13 @@ pub fn translate(request: &Request, choices: &Choices) -> Answer {
     if !choices.host.is_here() {
         return Err("this processor has not all instructions of the host that was asked for".to_owned());
     }
-    let written = to_ir(request, choices).map_err(|refused| refused.0)?;
-    let bytes = written.ir.len();
-    if bytes > MAX_IR {
-        return Err(format!("{bytes} bytes of IR are more than {MAX_IR}"));
+    let context = Context::create();
+    let written = to_ir(&context, request, choices).map_err(|refused| refused.0)?;
+    let count = ir::instructions(&written.module);
+    if count > MAX_IR {
+        return Err(format!("{count} instructions of IR are more than {MAX_IR}"));
     }
-    let object = choices.host.compile(&written.ir, request.tier)?;
+    let object = choices.host.compile(&written.module, request.tier)?;
     Ok(Translation { tier: request.tier, object, ..written.translation })
 }
 
@@ -70,7 +74,7 @@ pub fn translate(request: &Request, choices: &Choices) -> Answer {
 ///
 /// # Errors
 /// Why it cannot be translated.
-pub fn to_ir(request: &Request, choices: &Choices) -> Result<Written, Refused> {
+pub fn to_ir<'c>(context: &'c Context, request: &Request, choices: &Choices) -> Result<Written<'c>, Refused> {
     if request.version != VERSION {
         return Err(Refused(format!("version {} of the interface, not {VERSION}", request.version)));
     }
@@ -89,5 +93,5 @@ pub fn to_ir(request: &Request, choices: &Choices) -> Result<Written, Refused> {
         passes::counters::place(&mut lifted);
     }
     lifted.function = passes::all(&lifted.function, request.tier);
-    Ok(lower::lower(&plan, lifted, request.tier))
+    Ok(lower::lower(context, &plan, lifted, request.tier))
 }

@@ -1,13 +1,12 @@
 //! What becomes of small kernels: which ways through memory there are, what the interpreter is left with, what is refused.
 
-use gencl_eu::abi::{Interpreted, Pattern, Request, Tier, VERSION, Variant};
+use gencl_eu::abi::{Interpreted, Pattern, Request, Tier, Translation, VERSION, Variant};
 use gencl_isa::{
     Arf, Branch, Condition, Descriptor, Destination, Extra, Generation, Instruction, MathFunction, Opcode,
     Operand, Predicate, PredicateControl, Region, Register, Send, SharedFunction, Source, Type, encode,
 };
 use gencl_translator::analysis::Refused;
-use gencl_translator::lower::Written;
-use gencl_translator::{Choices, to_ir};
+use gencl_translator::{Choices, Context, to_ir};
 
 const SCALAR: Region = Region::SCALAR;
 const FOUR: Region = Region { vstride: 4, width: 4, hstride: 1 };
@@ -106,17 +105,31 @@ fn request(body: &[Instruction], ids: Pattern) -> Request {
     Request { version: VERSION, device: "skl".into(), code, variant, tier: Tier::Optimised }
 }
 
+/// What is known of a kernel, with its LLVM IR as text.
+struct Written {
+    ir: String,
+    translation: Translation,
+}
+
 fn written(body: &[Instruction], ids: Pattern) -> Result<Written, Refused> {
-    to_ir(&request(body, ids), &Choices::default())
+    written_for(&request(body, ids))
+}
+
+fn written_for(request: &Request) -> Result<Written, Refused> {
+    let context = Context::create();
+    let lowered = to_ir(&context, request, &Choices::default())?;
+    lowered.module.verify().unwrap();
+    let ir = lowered.module.print_to_string().to_string();
+    Ok(Written { ir, translation: lowered.translation })
 }
 
 fn refusal(request: &Request) -> String {
-    to_ir(request, &Choices::default()).err().map(|refused| refused.0).unwrap_or_default()
+    written_for(request).err().map(|refused| refused.0).unwrap_or_default()
 }
 
 /// Whether the thread has to track which registers it has written, as it may read one before.
 fn notes(request: &Request) -> bool {
-    to_ir(request, &Choices::default()).unwrap().ir.contains("i128")
+    written_for(request).unwrap().ir.contains("i128")
 }
 
 /// How many reads of eight lanes are scattered, but for those in functions that are called rarely: gathered where hosts have masks,
@@ -250,7 +263,7 @@ fn what_the_host_computes_otherwise_is_interpreted() {
     let mut rounded = request(&[double], Pattern::Any);
     for rounding in 0..4 {
         rounded.variant.control = rounding << 4;
-        assert_eq!(to_ir(&rounded, &Choices::default()).unwrap().translation.interpreted, []);
+        assert_eq!(written_for(&rounded).unwrap().translation.interpreted, []);
     }
     let mut overflow =
         instruction(Opcode::Add, 8, (3, Type::F), &[grf(2, 0, ROW, Type::F), grf(2, 0, ROW, Type::F)]);

@@ -327,7 +327,9 @@ mod tests {
     #[test]
     fn immediates_are_right() {
         let forms = forms();
-        let assembly = Host::named("v4").unwrap().assembly(&module(&forms), Tier::Optimised).unwrap();
+        let context = Context::create();
+        let module = parsed(&context, &module(&forms)).unwrap();
+        let assembly = Host::named("v4").unwrap().assembly(&module, Tier::Optimised).unwrap();
         let wrong = wrong(&forms, &assembly);
         assert!(wrong.is_empty(), "{} of {}\n{}", wrong.len(), forms.len(), wrong.join("\n"));
     }

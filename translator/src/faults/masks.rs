@@ -287,7 +287,9 @@ mod tests {
 
     #[test]
     fn parts_of_comparisons_are_hidden() {
-        let text = Host::own().optimised(PARTS_OF_COMPARISONS).unwrap();
+        let context = Context::create();
+        let module = parsed(&context, PARTS_OF_COMPARISONS).unwrap();
+        let text = Host::own().optimised(&module).unwrap();
         assert!(text.contains("call i32 asm") && text.contains(", 65535"), "{text}");
     }
 
@@ -340,7 +342,11 @@ mod tests {
                 let (done, result) = mpsc::channel();
                 let text = module(&operation, lanes);
                 // A thread that never ends does not keep the process.
-                std::thread::spawn(move || done.send(Host::own().compile(&text, Tier::Optimised)));
+                std::thread::spawn(move || {
+                    let context = Context::create();
+                    let module = parsed(&context, &text).unwrap();
+                    done.send(Host::own().compile(&module, Tier::Optimised))
+                });
                 let object = result.recv_timeout(Duration::from_secs(60));
                 assert!(matches!(object, Ok(Ok(_))), "{operation}: {object:?}");
             }

@@ -1,4 +1,4 @@
-//! LLVM: from a module's text to an object.
+//! LLVM: from a module to an object.
 
 use std::sync::OnceLock;
 
@@ -19,12 +19,12 @@ use crate::faults;
 
 /// LLVM's passes. Nothing makes vectors: lanes are vectors already. Value numbering does not follow loads: that took 14 % of the time of a kernel with 130
 /// messages, and found nothing that the passes before it had left. Nor are jumps threaded, sums reassociated and stores removed that nobody reads: that took a
-/// quarter of the passes' time, and changed neither the size nor the speed of the bench's kernels. Functions for what is rare that nobody calls go first.
-const PASSES: &str = "globaldce,function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,\
+/// quarter of the passes' time, and changed neither the size nor the speed of the bench's kernels.
+const PASSES: &str = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,\
     loop-mssa(loop-rotate,licm),gvn<no-memdep>,adce,simplifycfg)";
 
 /// For baseline code.
-const FEW_PASSES: &str = "globaldce,function(sroa,early-cse,simplifycfg)";
+const FEW_PASSES: &str = "function(sroa,early-cse,simplifycfg)";
 
 /// The host as LLVM's target.
 fn target(triple: &TargetTriple) -> Result<Target, String> {
@@ -44,27 +44,25 @@ impl Host {
     ///
     /// # Errors
     /// LLVM's texts.
-    pub fn compile(&self, ir: &str, tier: Tier) -> Result<Vec<u8>, String> {
-        self.run(ir, tier, FileType::Object)
+    pub fn compile(&self, module: &Module<'_>, tier: Tier) -> Result<Vec<u8>, String> {
+        self.run(module, tier, FileType::Object)
     }
 
     /// The assembly of a module, for people.
     ///
     /// # Errors
     /// LLVM's texts.
-    pub fn assembly(&self, ir: &str, tier: Tier) -> Result<String, String> {
-        self.run(ir, tier, FileType::Assembly).map(|text| String::from_utf8_lossy(&text).into_owned())
+    pub fn assembly(&self, module: &Module<'_>, tier: Tier) -> Result<String, String> {
+        self.run(module, tier, FileType::Assembly).map(|text| String::from_utf8_lossy(&text).into_owned())
     }
 
     /// The module as it is after LLVM's passes.
     ///
     /// # Errors
     /// LLVM's texts.
-    pub fn optimised(&self, ir: &str) -> Result<String, String> {
-        let context = Context::create();
+    pub fn optimised(&self, module: &Module<'_>) -> Result<String, String> {
         let machine = self.machine(Tier::Optimised)?;
-        let module = parsed(&context, ir)?;
-        self.optimise(&module, &machine, Tier::Optimised)?;
+        self.optimise(module, &machine, Tier::Optimised)?;
         Ok(module.print_to_string().to_string())
     }
 
@@ -101,12 +99,10 @@ impl Host {
         faults::avoid(module, self.vectors).map_err(|e| e.to_string())
     }
 
-    fn run(&self, ir: &str, tier: Tier, kind: FileType) -> Result<Vec<u8>, String> {
-        let context = Context::create();
+    fn run(&self, module: &Module<'_>, tier: Tier, kind: FileType) -> Result<Vec<u8>, String> {
         let machine = self.machine(tier)?;
-        let module = parsed(&context, ir)?;
-        self.optimise(&module, &machine, tier)?;
-        let object = machine.write_to_memory_buffer(&module, kind).map_err(|e| e.to_string())?;
+        self.optimise(module, &machine, tier)?;
+        let object = machine.write_to_memory_buffer(module, kind).map_err(|e| e.to_string())?;
         Ok(object.as_slice().to_vec())
     }
 }

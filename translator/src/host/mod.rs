@@ -84,21 +84,19 @@ impl Host {
         self.features.split(',').all(|feature| !feature.starts_with('+') || own.contains(&feature))
     }
 
-    /// How a function is marked that keeps all registers for its callers, and the intrinsic that it calls before another function.
+    /// The attributes of a function that keeps all registers for its callers, and whether it clears the upper parts of vectors before it calls another.
     ///
     /// No calling convention of x86 keeps them all, but an attribute that is for handlers of interrupts does (GCC's manual, "x86 Function Attributes"). The
-    /// upper parts of vectors, which LLVM clears before functions return, have to be left alone; who is called may have code without vectors of that width,
+    /// upper parts of vectors, which LLVM clears before functions return, have to be left alone; the callee may have code without vectors of that width,
     /// which is slow when they are not clear. Other hosts ignore the attribute.
-    pub fn keeping_registers(&self) -> (String, &'static str) {
-        let Host { cpu, features, .. } = self;
-        let keeps = "noinline \"no_caller_saved_registers\"";
-        match features.split(',').any(|own| own == "+avx") {
-            true => (
-                format!("{keeps} \"target-cpu\"=\"{cpu}\" \"target-features\"=\"{features},-vzeroupper\""),
-                "@llvm.x86.avx.vzeroupper()",
-            ),
-            false => (keeps.to_owned(), ""),
+    pub fn keeping_registers(&self) -> (Vec<String>, bool) {
+        let mut keeps = vec!["noinline".to_owned(), "no_caller_saved_registers".to_owned()];
+        let clears = self.features.split(',').any(|own| own == "+avx");
+        if clears {
+            let Host { cpu, features, .. } = self;
+            keeps.extend([format!("target-cpu={cpu}"), format!("target-features={features},-vzeroupper")]);
         }
+        (keeps, clears)
     }
 }
 

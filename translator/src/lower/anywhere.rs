@@ -2,21 +2,18 @@
 
 use super::Lowering;
 use super::memory::Site;
-use crate::ir::{I32, POINTER, Scalar as LlvmScalar, Ty, Value as LlvmValue};
+use crate::ir::{I32, Mark, Ty, Value as LlvmValue};
 
-/// Memory that is written and never read.
-const NOWHERE: &str = "%nowhere";
-
-impl Lowering<'_> {
+impl<'c> Lowering<'_, 'c> {
     /// Accesses elements at offsets of 32 bits that are inside, and ends the way.
-    pub(super) fn anywhere(&mut self, site: &mut Site<'_>, offsets: &LlvmValue) {
-        let host = site.reach.host.clone();
+    pub(super) fn anywhere(&mut self, site: &mut Site<'_, 'c>, offsets: LlvmValue<'c>) {
+        let host = site.reach.host;
         if site.mask.is_none() && site.has_vectors() {
-            let found = self.vectors_at(site, &host, offsets);
+            let found = self.vectors_at(site, host, offsets);
             return self.add_lanes(site, found);
         }
         if !site.is_write {
-            let mask = site.mask.clone();
+            let mask = site.mask;
             let found = site
                 .access
                 .components
@@ -24,56 +21,60 @@ impl Lowering<'_> {
                 .map(|component| {
                     let ty = Ty { lanes: site.lanes, ..site.element() };
                     if self.has_dwords(site) {
-                        let inner = LlvmValue::int(offsets.ty, (*component).into());
-                        let offsets = self.f.binary("add", offsets, &inner);
-                        return self.gathered_by_dwords(&host, &offsets, ty, mask.as_ref());
+                        let inner = self.f.int(offsets.ty, (*component).into());
+                        let offsets = self.f.add(offsets, inner);
+                        return self.gathered_by_dwords(host, offsets, ty, mask);
                     }
-                    let host = self.f.at(&host, (*component).into());
-                    self.gathered(&host, offsets, ty, site.alignment(), mask.as_ref())
+                    let host = self.f.at(host, (*component).into());
+                    self.gathered(host, offsets, ty, site.alignment(), mask)
                 })
                 .collect();
             return self.add_lanes(site, found);
         }
         // Lane by lane, so that where lanes overlap the last one's stay, as the interpreter has it.
         let count = site.access.components.len() as u32;
-        let all = self.interleaved(&site.data.clone());
+        let all = self.interleaved(&site.data);
         let order: Vec<u32> = (0..all.ty.lanes).map(|n| n / count).collect();
         let offsets = self.f.shuffle(offsets, None, &order);
-        let inner = LlvmValue::ints(offsets.ty, |n| u64::from(site.access.components[(n % count) as usize]));
-        let offsets = self.f.binary("add", &offsets, &inner);
-        let mut places = self.places_at(&host, &offsets);
-        let ones = LlvmValue::int(Ty::int(1, all.ty.lanes), 1);
-        let mask = match site.mask.clone() {
+        let inner = self.f.ints(offsets.ty, |n| u64::from(site.access.components[(n % count) as usize]));
+        let offsets = self.f.add(offsets, inner);
+        let mut places = self.f.offset(host, offsets);
+        let ones = self.f.int(Ty::int(1, all.ty.lanes), 1);
+        let mask = match site.mask {
             None => ones,
             Some(mask) => {
-                let mask = self.f.mask(&mask);
-                let mask = self.f.shuffle(&mask, None, &order);
+                let mask = self.f.mask(mask);
+                let mask = self.f.shuffle(mask, None, &order);
                 match self.plan.host.vectors.masked || all.ty.lanes == 1 {
                     true => mask,
                     false => {
                         // Without masks there would be a branch for each lane. Lanes that are not enabled write where nobody reads.
-                        if self.hoisted.insert(NOWHERE.to_owned()) {
-                            self.f.variable_named(NOWHERE, 16);
-                        }
-                        let nowhere = self.f.opaque(&LlvmValue::named(POINTER, NOWHERE));
-                        let nowhere = self.f.splat(&nowhere, places.ty.lanes);
-                        places = self.f.select(&mask, &places, &nowhere);
+                        let nowhere = self.f.opaque(self.f.sink());
+                        let nowhere = self.f.splat(nowhere, places.ty.lanes);
+                        places = self.f.select(mask, places, nowhere);
                         ones
                     }
                 }
             }
         };
-        let suffix = format!(".{}.{}", all.ty.mangled(), places.ty.mangled());
-        let align = LlvmValue::int(I32, site.alignment().into());
+        let align = self.f.int(I32, site.alignment().into());
         match all.ty.lanes {
-            1 => self.store_if(&all, &places, &mask, &site.how()),
-            _ => self.f.intrinsic_line("masked.scatter", &suffix, &[&all, &places, &align, &mask]),
+            1 => self.store_if(all, places, mask, site.how()),
+            _ => {
+                let overloads = [all.ty, places.ty];
+                self.f.intrinsic_line("masked.scatter", &overloads, &[all, places, align, mask]);
+            }
         }
         self.add_way(&mut site.ways, Vec::new());
     }
 
     /// Accesses each enabled lane's components as one vector; returns the components if they are read.
-    fn vectors_at(&mut self, site: &Site<'_>, host: &LlvmValue, offsets: &LlvmValue) -> Vec<LlvmValue> {
+    fn vectors_at(
+        &mut self,
+        site: &Site<'_, 'c>,
+        host: LlvmValue<'c>,
+        offsets: LlvmValue<'c>,
+    ) -> Vec<LlvmValue<'c>> {
         let count = site.access.components.len() as u32;
         let ty = Ty { lanes: count, ..site.element() };
         let how = site.how();
@@ -84,21 +85,21 @@ impl Lowering<'_> {
             match &row {
                 // In the order of the lanes, so that where they overlap the last one's stay.
                 Some(row) => {
-                    let own = self.slice(row, lane * count, count);
-                    self.f.store(&own, &place, &how);
+                    let own = self.slice(*row, lane * count, count);
+                    self.f.store(own, place, how);
                 }
-                None => vectors.push(self.f.load(ty, &place, &how)),
+                None => vectors.push(self.f.load(ty, place, how)),
             }
         }
         if site.is_write {
             return Vec::new();
         }
         let row = self.concatenated(vectors);
-        self.components(&row, count)
+        self.components(row, count)
     }
 
     /// Writes a scalar if a condition holds.
-    fn store_if(&mut self, value: &LlvmValue, at: &LlvmValue, condition: &LlvmValue, how: &str) {
+    fn store_if(&mut self, value: LlvmValue<'c>, at: LlvmValue<'c>, condition: LlvmValue<'c>, how: Mark) {
         let [here, on] = [(); 2].map(|()| self.f.label());
         self.f.branch(condition, here, on);
         self.f.begin(here);
@@ -108,7 +109,7 @@ impl Lowering<'_> {
     }
 
     /// Whether elements are gathered faster as parts of dwords, which hosts have instructions for.
-    fn has_dwords(&self, site: &Site<'_>) -> bool {
+    fn has_dwords(&self, site: &Site<'_, 'c>) -> bool {
         let is_narrow = site.access.size == 1 || site.access.size == 2 && site.alignment() == 2;
         is_narrow && self.plan.host.vectors.masked && site.lanes > 1
     }
@@ -116,81 +117,75 @@ impl Lowering<'_> {
     /// Elements of bytes or words, of the dwords around them. Windows begin at a dword, and have whole ones.
     fn gathered_by_dwords(
         &mut self,
-        host: &LlvmValue,
-        offsets: &LlvmValue,
+        host: LlvmValue<'c>,
+        offsets: LlvmValue<'c>,
         ty: Ty,
-        mask: Option<&LlvmValue>,
-    ) -> LlvmValue {
-        let around = self.f.binary("and", offsets, &LlvmValue::int(offsets.ty, !3));
-        let dwords = self.gathered(host, &around, Ty::int(32, ty.lanes), 4, mask);
-        let rest = self.f.binary("and", offsets, &LlvmValue::int(offsets.ty, 3));
-        let bits = self.f.binary("shl", &rest, &LlvmValue::int(offsets.ty, 3));
-        let shifted = self.f.binary("lshr", &dwords, &bits);
-        self.f.convert("trunc", &shifted, ty)
+        mask: Option<LlvmValue<'c>>,
+    ) -> LlvmValue<'c> {
+        let around = self.f.and(offsets, self.f.int(offsets.ty, !3));
+        let dwords = self.gathered(host, around, Ty::int(32, ty.lanes), 4, mask);
+        let rest = self.f.and(offsets, self.f.int(offsets.ty, 3));
+        let bits = self.f.shl(rest, self.f.int(offsets.ty, 3));
+        let shifted = self.f.lshr(dwords, bits);
+        self.f.to(shifted, ty)
     }
 
     /// Elements at offsets from a place; of a mask only those of its lanes.
     pub(super) fn gathered(
         &mut self,
-        host: &LlvmValue,
-        offsets: &LlvmValue,
+        host: LlvmValue<'c>,
+        offsets: LlvmValue<'c>,
         ty: Ty,
         alignment: u8,
-        mask: Option<&LlvmValue>,
-    ) -> LlvmValue {
+        mask: Option<LlvmValue<'c>>,
+    ) -> LlvmValue<'c> {
+        let how = Mark { alignment, class: None, is_invariant: false };
         if ty.lanes == 1 {
-            let how = format!("align {alignment}");
             let wide = self.f.resize(offsets, 64, false);
-            let at = self.f.offset(host, &wide);
-            let Some(mask) = mask else { return self.f.load(ty, &at, &how) };
+            let at = self.f.offset(host, wide);
+            let Some(mask) = mask else { return self.f.load(ty, at, how) };
             let [here, on] = [(); 2].map(|()| self.f.label());
             let before = self.f.current();
             self.f.branch(mask, here, on);
             self.f.begin(here);
-            let found = self.f.load(ty, &at, &how);
+            let found = self.f.load(ty, at, how);
             self.f.jump(on);
             self.f.begin(on);
-            return self.f.phi(&[(found, here), (LlvmValue::int(ty, 0), before)]);
+            return self.f.phi_of(&[(found, here), (self.f.int(ty, 0), before)]);
         }
         if !self.plan.host.vectors.masked {
-            return self.each_lane_loaded(host, offsets, ty, &format!("align {alignment}"));
+            return self.each_lane_loaded(host, offsets, ty, how);
         }
-        let places = self.places_at(host, offsets);
-        let suffix = format!(".{}.{}", ty.mangled(), places.ty.mangled());
-        let (align, none) = (LlvmValue::int(I32, alignment.into()), LlvmValue::int(ty, 0));
+        let places = self.f.offset(host, offsets);
+        let (align, none) = (self.f.int(I32, alignment.into()), self.f.int(ty, 0));
         let mask = match mask {
             Some(mask) => self.f.mask(mask),
-            None => LlvmValue::int(Ty::int(1, ty.lanes), 1),
+            None => self.f.int(Ty::int(1, ty.lanes), 1),
         };
-        self.f.intrinsic("masked.gather", &suffix, ty, &[&places, &align, &mask, &none])
+        self.f.intrinsic("masked.gather", &[ty, places.ty], ty, &[places, align, mask, none])
     }
 
     /// Elements at offsets from a place, one by one.
     pub fn each_lane_loaded(
         &mut self,
-        host: &LlvmValue,
-        offsets: &LlvmValue,
+        host: LlvmValue<'c>,
+        offsets: LlvmValue<'c>,
         ty: Ty,
-        how: &str,
-    ) -> LlvmValue {
-        let mut all = LlvmValue::poison(ty);
+        how: Mark,
+    ) -> LlvmValue<'c> {
+        let mut all = self.f.poison(ty);
         for lane in 0..ty.lanes {
             let place = self.place_at(host, offsets, lane);
-            let own = self.f.load(Ty { lanes: 1, ..ty }, &place, how);
-            all = if ty.lanes == 1 { own } else { self.f.insert(&all, &own, lane) };
+            let own = self.f.load(Ty { lanes: 1, ..ty }, place, how);
+            all = if ty.lanes == 1 { own } else { self.f.insert(all, own, lane) };
         }
         all
     }
 
     /// The place of one lane.
-    fn place_at(&mut self, host: &LlvmValue, offsets: &LlvmValue, lane: u32) -> LlvmValue {
+    fn place_at(&mut self, host: LlvmValue<'c>, offsets: LlvmValue<'c>, lane: u32) -> LlvmValue<'c> {
         let offset = self.f.element(offsets, lane);
-        let offset = self.f.resize(&offset, 64, false);
-        self.f.offset(host, &offset)
-    }
-
-    fn places_at(&mut self, host: &LlvmValue, offsets: &LlvmValue) -> LlvmValue {
-        let pointers = Ty { scalar: LlvmScalar::Pointer, lanes: offsets.ty.lanes };
-        self.f.value(pointers, &format!("getelementptr i8, {}, {}", host.typed(), offsets.typed()))
+        let offset = self.f.resize(offset, 64, false);
+        self.f.offset(host, offset)
     }
 }

@@ -4,20 +4,21 @@
 //! memory no operation of the host's needs to be atomic: all threads of a work-group run on one of the host's.
 
 use gencl_eu::message::AtomicOperation as Operation;
+use inkwell::AtomicOrdering;
 
 use super::memory::mark;
-use super::rare::number_of;
-use super::{FILE, Lowering};
-use crate::ir::{BIT, I64, Label, POINTER, Ty, Value as LlvmValue};
+use super::outlined::number_of;
+use super::{FILE, Lowering, WIDE};
+use crate::ir::{BIT, Callee, I64, Label, POINTER, Ty, Value as LlvmValue};
 use crate::lower::atomics::{Reduction, host_operation, reduction};
 use crate::middle::function::Instruction;
-use crate::middle::op::Space;
+use crate::middle::op::{Relation, Space};
 
 /// The values of a lane.
-struct Lane {
-    at: LlvmValue,
-    a: LlvmValue,
-    b: LlvmValue,
+struct Lane<'c> {
+    at: LlvmValue<'c>,
+    a: LlvmValue<'c>,
+    b: LlvmValue<'c>,
 }
 
 /// An operation on values of so many bytes.
@@ -44,7 +45,7 @@ const ATOMIC: &str = "atomic";
 const ROW: usize = 32 * 8;
 const ANSWERS: usize = 3 * ROW;
 
-impl Lowering<'_> {
+impl<'c> Lowering<'_, 'c> {
     /// An atomic operation; the answers, if they are asked for.
     pub fn atomic(
         &mut self,
@@ -52,37 +53,37 @@ impl Lowering<'_> {
         operation: Operation,
         space: Space,
         size: u8,
-    ) -> Vec<LlvmValue> {
+    ) -> Vec<LlvmValue<'c>> {
         let data = self.function.instruction(instruction);
         let kind = Kind { operation, space, size };
         let mask = self.value(data.operands[0]);
         let addresses = self.value(data.operands[1]);
-        let sources: Vec<LlvmValue> = data.operands[2..].iter().map(|value| self.value(*value)).collect();
-        let addresses = self.counted(space, &addresses);
+        let sources: Vec<LlvmValue<'c>> = data.operands[2..].iter().map(|value| self.value(*value)).collect();
+        let addresses = self.counted(space, addresses);
         let reach = self.reach(space, None, size);
         let mut ways = self.ways();
-        let distances = self.distance(&reach, &addresses);
-        let offsets = self.offset(&reach, &distances);
-        let inside = self.inside(&reach, &offsets, size.into());
-        let aligned = self.aligned(&distances, size);
-        let inside = self.both(&inside, aligned);
-        let holds = self.holds_where_enabled(&inside, Some(&mask));
+        let distances = self.distance(reach, addresses);
+        let offsets = self.offset(reach, distances);
+        let inside = self.inside(reach, offsets, size.into());
+        let aligned = self.aligned(distances, size);
+        let inside = self.both(inside, aligned);
+        let holds = self.holds_where_enabled(inside, Some(mask));
         let here = self.f.label();
-        self.f.branch_likely(&holds, here, ways.outside);
+        self.f.branch_likely(holds, here, ways.outside);
         self.f.begin(here);
         let bits = u32::from(size) * 8;
         let is_asked = !data.results.is_empty();
         if let (Some(reduction), false, true) =
             (reduction(operation, bits), is_asked, space != Space::Local && mask.ty != BIT)
         {
-            let elsewhere = self.combined(&reduction, &reach.host, &offsets, sources.first(), &mask);
+            let elsewhere = self.combined(&reduction, reach.host, offsets, sources.first().copied(), mask);
             self.add_way(&mut ways, Vec::new());
             self.f.begin(elsewhere);
         }
-        let found = self.one_by_one(kind, &reach.host, &offsets, &sources, &mask, is_asked);
+        let found = self.one_by_one(kind, reach.host, offsets, &sources, mask, is_asked);
         self.add_way(&mut ways, found.into_iter().collect());
         self.f.begin(ways.outside);
-        let found = self.performed_elsewhere(instruction, &reach, data.operands[1], data.operands[0]);
+        let found = self.performed_elsewhere(instruction, reach, data.operands[1], data.operands[0]);
         self.add_way(&mut ways, found);
         self.joined(ways)
     }
@@ -91,45 +92,34 @@ impl Lowering<'_> {
     fn combined(
         &mut self,
         reduction: &Reduction,
-        host: &LlvmValue,
-        offsets: &LlvmValue,
-        source: Option<&LlvmValue>,
-        mask: &LlvmValue,
-    ) -> Label {
-        let zeros = self.f.intrinsic(
-            "cttz",
-            &format!(".{}", mask.ty.mangled()),
-            mask.ty,
-            &[mask, &LlvmValue::int(BIT, 0)],
-        );
-        let lane = self.f.convert("zext", &zeros, I64);
-        let last = LlvmValue::int(I64, u64::from(offsets.ty.lanes - 1));
-        let lane = self.f.intrinsic("umin", ".i64", I64, &[&lane, &last]);
-        let one = Ty { lanes: 1, ..offsets.ty };
-        let offset = self.f.value(one, &format!("extractelement {}, {}", offsets.typed(), lane.typed()));
-        let all = self.f.splat(&offset, offsets.ty.lanes);
-        let same = self.f.compare("icmp eq", offsets, &all);
-        let same = self.holds_where_enabled(&same, Some(mask));
-        let some = self.f.compare("icmp ne", mask, &LlvmValue::int(mask.ty, 0));
-        let holds = self.f.binary("and", &same, &some);
+        host: LlvmValue<'c>,
+        offsets: LlvmValue<'c>,
+        source: Option<LlvmValue<'c>>,
+        mask: LlvmValue<'c>,
+    ) -> Label<'c> {
+        let offset = self.first_enabled(offsets, mask);
+        let all = self.f.splat(offset, offsets.ty.lanes);
+        let same = self.f.equal(offsets, all);
+        let same = self.holds_where_enabled(same, Some(mask));
+        let some = self.f.compare(Relation::Ne, mask, self.f.int(mask.ty, 0));
+        let holds = self.f.and(same, some);
         let [here, elsewhere] = [(); 2].map(|()| self.f.label());
-        self.f.branch(&holds, here, elsewhere);
+        self.f.branch(holds, here, elsewhere);
         self.f.begin(here);
         let operand = match (reduction.combine, source) {
             (Some(name), Some(source)) => {
-                let neutral = LlvmValue::int(source.ty, reduction.neutral);
+                let neutral = self.f.int(source.ty, reduction.neutral);
                 let enabled = self.f.mask(mask);
-                let source = self.f.select(&enabled, source, &neutral);
-                let suffix = format!(".{}", source.ty.mangled());
+                let source = self.f.select(enabled, source, neutral);
                 let one = Ty { lanes: 1, ..source.ty };
-                self.f.intrinsic(&format!("vector.reduce.{name}"), &suffix, one, &[&source])
+                self.f.intrinsic(&format!("vector.reduce.{name}"), &[source.ty], one, &[source])
             }
-            _ => self.f.intrinsic("ctpop", &format!(".{}", mask.ty.mangled()), mask.ty, &[mask]),
+            _ => self.f.function_of("ctpop", mask),
         };
-        let operand = self.f.resize(&operand, reduction.bits, false);
-        let offset = self.f.resize(&offset, 64, false);
-        let at = self.f.offset(host, &offset);
-        self.f.host_atomic(reduction.then, &at, &operand);
+        let operand = self.f.resize(operand, reduction.bits, false);
+        let offset = self.f.resize(offset, 64, false);
+        let at = self.f.offset(host, offset);
+        self.f.host_atomic(reduction.then, at, operand);
         elsewhere
     }
 
@@ -138,130 +128,126 @@ impl Lowering<'_> {
     fn one_by_one(
         &mut self,
         kind: Kind,
-        host: &LlvmValue,
-        offsets: &LlvmValue,
-        sources: &[LlvmValue],
-        mask: &LlvmValue,
+        host: LlvmValue<'c>,
+        offsets: LlvmValue<'c>,
+        sources: &[LlvmValue<'c>],
+        mask: LlvmValue<'c>,
         is_asked: bool,
-    ) -> Option<LlvmValue> {
+    ) -> Option<LlvmValue<'c>> {
         let lanes = self.lanes_of_atomics();
-        let all = std::iter::once(offsets).chain(sources);
+        let all = std::iter::once(offsets).chain(sources.iter().copied());
         for (number, values) in all.enumerate() {
-            let place = self.f.at(&lanes, number * ROW);
-            self.f.store(values, &place, FILE);
+            let place = self.f.at(lanes, number * ROW);
+            self.f.store(values, place, FILE);
         }
         let types = sources.iter().map(|source| source.ty).collect();
         let own = OneByOne { kind, offsets: offsets.ty, sources: types, is_asked };
-        let number = number_of(&mut self.atomics, own);
+        let number = number_of(&mut self.outlined.atomics, own);
         let mask = self.f.resize(mask, 64, false);
-        let arguments = format!("{}, {}, {}", host.typed(), mask.typed(), lanes.typed());
-        self.f.line(&format!("call void @{ATOMIC}{number}({arguments}) #4"));
+        let attributes = ["nounwind", "no_caller_saved_registers"];
+        self.f.call_void(Callee::Named(&format!("{ATOMIC}{number}")), &[host, mask, lanes], &attributes);
         is_asked.then(|| {
-            let place = self.f.at(&lanes, ANSWERS);
-            self.f.load(Ty::int(u32::from(kind.size) * 8, offsets.ty.lanes), &place, FILE)
+            let place = self.f.at(lanes, ANSWERS);
+            self.f.load(Ty::int(u32::from(kind.size) * 8, offsets.ty.lanes), place, FILE)
         })
     }
 
     /// Where the functions for atomic operations find lanes.
-    fn lanes_of_atomics(&mut self) -> LlvmValue {
-        let place = self.lanes_of_atomics.take().unwrap_or_else(|| self.f.variable(ANSWERS + ROW));
-        self.lanes_of_atomics = Some(place.clone());
-        place
+    fn lanes_of_atomics(&mut self) -> LlvmValue<'c> {
+        *self.outlined.lanes_of_atomics.get_or_insert_with(|| self.f.variable(ANSWERS + ROW))
     }
 
-    /// Writes those functions.
+    /// Builds those functions.
     pub(super) fn atomic_functions(&mut self) {
-        for (number, own) in std::mem::take(&mut self.atomics).into_iter().enumerate() {
-            let entry = self.f.label();
-            self.f.begin(entry);
-            self.each_lane(&own);
-            let header = format!("void @{ATOMIC}{number}(ptr %host, i64 %mask, ptr %lanes) #0");
-            self.add_function(&header, entry);
+        for (number, own) in std::mem::take(&mut self.outlined.atomics).into_iter().enumerate() {
+            let parameters = [POINTER, I64, POINTER];
+            self.in_function(&format!("{ATOMIC}{number}"), None, &parameters, &WIDE, |lowering| {
+                lowering.each_lane(&own);
+            });
         }
     }
 
     /// A loop over the enabled lanes.
     fn each_lane(&mut self, own: &OneByOne) {
         let element = Ty::int(u32::from(own.kind.size) * 8, 1);
-        let [host, lanes] = ["%host", "%lanes"].map(|name| LlvmValue::named(POINTER, name));
+        let [host, mask, lanes] = [0, 1, 2].map(|number| self.f.parameter(number));
         let left = self.f.variable(8);
-        self.f.store(&LlvmValue::named(I64, "%mask"), &left, FILE);
+        self.f.store(mask, left, FILE);
         let [next, some, done] = [(); 3].map(|()| self.f.label());
         self.f.begin(next);
-        let enabled = self.f.load(I64, &left, FILE);
-        let any = self.f.compare("icmp ne", &enabled, &LlvmValue::int(I64, 0));
-        self.f.branch(&any, some, done);
+        let enabled = self.f.load(I64, left, FILE);
+        let any = self.f.compare(Relation::Ne, enabled, self.f.int(I64, 0));
+        self.f.branch(any, some, done);
         self.f.begin(some);
-        let lane = self.f.intrinsic("cttz", ".i64", I64, &[&enabled, &LlvmValue::int(BIT, 1)]);
-        let below = self.f.binary("sub", &enabled, &LlvmValue::int(I64, 1));
-        let rest = self.f.binary("and", &enabled, &below);
-        self.f.store(&rest, &left, FILE);
-        let offset = self.of_lane(&lanes, own.offsets, &lane);
-        let offset = self.f.resize(&offset, 64, false);
-        let at = self.f.offset(&host, &offset);
+        let lane = self.f.intrinsic("cttz", &[I64], I64, &[enabled, self.f.int(BIT, 1)]);
+        let below = self.f.sub(enabled, self.f.int(I64, 1));
+        let rest = self.f.and(enabled, below);
+        self.f.store(rest, left, FILE);
+        let offset = self.of_lane(lanes, own.offsets, lane);
+        let offset = self.f.resize(offset, 64, false);
+        let at = self.f.offset(host, offset);
         let mut values = Vec::new();
         for (number, ty) in own.sources.iter().enumerate() {
-            let row = self.f.at(&lanes, (1 + number) * ROW);
-            values.push(self.of_lane(&row, *ty, &lane));
+            let row = self.f.at(lanes, (1 + number) * ROW);
+            values.push(self.of_lane(row, *ty, lane));
         }
-        let one = LlvmValue::int(element, 1);
+        let one = self.f.int(element, 1);
         let a = values.first().cloned().unwrap_or(one);
-        let b = values.get(1).unwrap_or(&a).clone();
+        let b = *values.get(1).unwrap_or(&a);
         let old = self.updated(own.kind, &Lane { at, a, b });
         if own.is_asked {
             let answer = match own.kind.operation {
-                Operation::PreDecrement => self.f.binary("sub", &old, &LlvmValue::int(element, 1)),
+                Operation::PreDecrement => self.f.sub(old, self.f.int(element, 1)),
                 _ => old,
             };
-            let row = self.f.at(&lanes, ANSWERS);
-            let at = self.place_of_lane(&row, element, &lane);
-            self.f.store(&answer, &at, FILE);
+            let row = self.f.at(lanes, ANSWERS);
+            let at = self.place_of_lane(row, element, lane);
+            self.f.store(answer, at, FILE);
         }
         self.f.jump(next);
         self.f.begin(done);
-        self.f.ret_nothing();
+        self.f.ret(None);
     }
 
-    fn place_of_lane(&mut self, row: &LlvmValue, element: Ty, lane: &LlvmValue) -> LlvmValue {
-        let size = LlvmValue::int(I64, u64::from(element.scalar.bits() / 8));
-        let bytes = self.f.binary("mul", lane, &size);
-        self.f.offset(row, &bytes)
+    fn place_of_lane(&mut self, row: LlvmValue<'c>, element: Ty, lane: LlvmValue<'c>) -> LlvmValue<'c> {
+        let size = self.f.int(I64, u64::from(element.scalar.bits() / 8));
+        let bytes = self.f.mul(lane, size);
+        self.f.offset(row, bytes)
     }
 
-    fn of_lane(&mut self, row: &LlvmValue, values: Ty, lane: &LlvmValue) -> LlvmValue {
+    fn of_lane(&mut self, row: LlvmValue<'c>, values: Ty, lane: LlvmValue<'c>) -> LlvmValue<'c> {
         let element = Ty { lanes: 1, ..values };
         let at = self.place_of_lane(row, element, lane);
-        self.f.load(element, &at, FILE)
+        self.f.load(element, at, FILE)
     }
 
     /// Does the operation for a lane; the old value.
-    fn updated(&mut self, kind: Kind, lane: &Lane) -> LlvmValue {
+    fn updated(&mut self, kind: Kind, lane: &Lane<'c>) -> LlvmValue<'c> {
         let (ty, bytes) = (lane.a.ty, kind.size);
         if kind.space == Space::Local {
-            let how = format!("align {bytes}, {}", mark(Space::Local));
-            let old = self.f.load(ty, &lane.at, &how);
-            let new = self.f.new_value(kind.operation, &old, &lane.a, &lane.b);
-            self.f.store(&new, &lane.at, &how);
+            let how = mark(kind.size, Space::Local);
+            let old = self.f.load(ty, lane.at, how);
+            let new = self.new_value(kind.operation, old, lane.a, lane.b);
+            self.f.store(new, lane.at, how);
             return old;
         }
         if let Some(name) = host_operation(kind.operation) {
-            return self.f.host_atomic(name, &lane.at, &lane.a);
+            return self.f.host_atomic(name, lane.at, lane.a);
         }
         if kind.operation == Operation::CompareWrite {
-            let (old, _) = self.f.compare_exchange(&lane.at, &lane.a, &lane.b);
+            let (old, _) = self.f.compare_exchange(lane.at, lane.a, lane.b);
             return old;
         }
-        let text = format!("load atomic {}, {} seq_cst, align {bytes}", ty.text(), lane.at.typed());
-        let first = self.f.value(ty, &text);
+        let first = self.f.load_atomic(ty, lane.at, AtomicOrdering::SequentiallyConsistent);
         let place = self.f.variable(bytes.into());
-        self.f.store(&first, &place, FILE);
+        self.f.store(first, place, FILE);
         let [again, done] = [(); 2].map(|()| self.f.label());
         self.f.begin(again);
-        let old = self.f.load(ty, &place, FILE);
-        let new = self.f.new_value(kind.operation, &old, &lane.a, &lane.b);
-        let (found, same) = self.f.compare_exchange(&lane.at, &old, &new);
-        self.f.store(&found, &place, FILE);
-        self.f.branch(&same, done, again);
+        let old = self.f.load(ty, place, FILE);
+        let new = self.new_value(kind.operation, old, lane.a, lane.b);
+        let (found, same) = self.f.compare_exchange(lane.at, old, new);
+        self.f.store(found, place, FILE);
+        self.f.branch(same, done, again);
         self.f.begin(done);
         old
     }

@@ -5,78 +5,71 @@ use crate::ir::{BIT, I32, Ty, Value as LlvmValue};
 use crate::middle::function::{Constant, Value};
 use crate::middle::types::{Scalar, Type};
 
-/// A constant.
-pub fn constant(ty: Type, constant: &Constant) -> LlvmValue {
-    match ty.scalar {
-        Scalar::Mask => {
+impl<'c> Lowering<'_, 'c> {
+    /// A constant.
+    pub fn constant_value(&self, ty: Type, constant: &Constant) -> LlvmValue<'c> {
+        if ty.scalar == Scalar::Mask {
             let bits = (0..ty.lanes.into()).fold(0, |bits, lane| bits | (constant.lane(lane) as u64) << lane);
-            LlvmValue::int(Ty::int(ty.lanes.into(), 1), bits)
+            return self.f.int(Ty::int(ty.lanes.into(), 1), bits);
         }
-        Scalar::Int(128) => match constant {
-            Constant::All(value) => LlvmValue::signed(llvm(ty), *value as i128),
-            Constant::Each(lanes) => LlvmValue::wide(llvm(ty), lanes),
-        },
-        Scalar::Int(_) => LlvmValue::ints(llvm(ty), |lane| constant.lane(lane as usize) as u64),
-        _ => LlvmValue::floats(llvm(ty), |lane| constant.lane(lane as usize) as u64),
+        self.f.constant(llvm(ty), |lane| constant.lane(lane as usize))
     }
-}
 
-impl Lowering<'_> {
     /// A mask as a vector.
-    pub fn vector(&mut self, mask: Value) -> LlvmValue {
+    pub fn vector(&mut self, mask: Value) -> LlvmValue<'c> {
         let bits = self.value(mask);
-        self.f.mask(&bits)
+        self.f.mask(bits)
     }
 
     /// A bit of a mask.
-    pub fn lane_of_mask(&mut self, bits: &LlvmValue, lane: u32) -> LlvmValue {
+    pub fn lane_of_mask(&mut self, bits: LlvmValue<'c>, lane: u32) -> LlvmValue<'c> {
         if bits.ty == BIT {
-            return bits.clone();
+            return bits;
         }
-        let moved = self.f.binary("lshr", bits, &LlvmValue::int(bits.ty, lane.into()));
-        self.f.convert("trunc", &moved, BIT)
+        let moved = self.f.lshr(bits, self.f.int(bits.ty, lane.into()));
+        self.f.to(moved, BIT)
     }
 
     /// A mask as 32 bits.
-    pub fn dword_of_mask(&mut self, mask: Value) -> LlvmValue {
+    pub fn dword_of_mask(&mut self, mask: Value) -> LlvmValue<'c> {
         let bits = self.value(mask);
-        self.f.convert("zext", &bits, I32)
+        self.f.to(bits, I32)
     }
 
     /// Lanes of masks. Those that follow each other are bits that do.
-    pub fn shuffled_mask(&mut self, order: &[u16], operands: &[Value]) -> LlvmValue {
+    pub fn shuffled_mask(&mut self, order: &[u16], operands: &[Value]) -> LlvmValue<'c> {
         let lanes = self.function.ty(operands[0]).lanes;
         let runs = runs(order, lanes);
         if runs.len() > 4 {
             let (a, b) = self.shuffle_operands(operands);
-            let lanes = self.f.shuffle(&a, b.as_ref(), &widened(order, lanes, &a));
-            return self.f.mask_bits(&lanes);
+            let lanes = self.f.shuffle(a, b, &widened(order, lanes, a));
+            return self.f.mask_bits(lanes);
         }
         let ty = Ty::int(order.len() as u32, 1);
-        let mut all = LlvmValue::int(ty, 0);
+        let mut all = self.f.int(ty, 0);
         for run in runs {
             let bits = self.value(operands[run.operand]);
             // What is moved has to have room for all of them.
             let wide = if bits.ty.scalar.bits() > ty.scalar.bits() { bits.ty } else { ty };
-            let bits = self.f.convert("zext", &bits, wide);
-            let down = self.f.binary("lshr", &bits, &LlvmValue::int(wide, run.from.into()));
-            let own = self.f.convert("trunc", &down, ty);
+            let bits = self.f.to(bits, wide);
+            let down = self.f.lshr(bits, self.f.int(wide, run.from.into()));
+            let own = self.f.to(down, ty);
             let own = match order.len() - usize::from(run.count) {
                 0 => own,
                 unused => {
-                    let kept = LlvmValue::int(ty, u64::MAX >> (64 - order.len() + unused));
-                    self.f.binary("and", &own, &kept)
+                    let kept = self.f.int(ty, u64::MAX >> (64 - order.len() + unused));
+                    self.f.and(own, kept)
                 }
             };
-            let up = self.f.binary("shl", &own, &LlvmValue::int(ty, run.to.into()));
-            all = self.f.binary("or", &all, &up);
+            let up = self.f.shl(own, self.f.int(ty, run.to.into()));
+            all = self.f.or(all, up);
         }
         all
     }
 
     /// Both operands of a shuffle with as many lanes, as LLVM has it.
-    pub fn shuffle_operands(&mut self, operands: &[Value]) -> (LlvmValue, Option<LlvmValue>) {
-        let mut all: Vec<LlvmValue> = operands
+    pub fn shuffle_operands(&mut self, operands: &[Value]) -> (LlvmValue<'c>, Option<LlvmValue<'c>>) {
+        let mut all: Vec<LlvmValue<'c>> = operands
             .iter()
             .map(|operand| match self.function.ty(*operand).scalar {
                 Scalar::Mask => self.vector(*operand),
@@ -86,7 +79,7 @@ impl Lowering<'_> {
         let most = all.iter().map(|value| value.ty.lanes).max().unwrap_or(1);
         if all.len() > 1 {
             for value in &mut all {
-                *value = self.extended(value, most);
+                *value = self.extended(*value, most);
             }
         }
         let second = if all.len() > 1 { all.pop() } else { None };
@@ -95,13 +88,13 @@ impl Lowering<'_> {
     }
 
     /// A vector with more lanes, of which the others are anything.
-    fn extended(&mut self, value: &LlvmValue, lanes: u32) -> LlvmValue {
+    fn extended(&mut self, value: LlvmValue<'c>, lanes: u32) -> LlvmValue<'c> {
         if value.ty.lanes == lanes {
-            return value.clone();
+            return value;
         }
         if value.ty.lanes == 1 {
             let ty = Ty { lanes, ..value.ty };
-            return self.f.insert(&LlvmValue::poison(ty), value, 0);
+            return self.f.insert(self.f.poison(ty), value, 0);
         }
         let last = value.ty.lanes;
         let order: Vec<u32> = (0..lanes).map(|lane| if lane < last { lane } else { last }).collect();
@@ -111,7 +104,7 @@ impl Lowering<'_> {
 }
 
 /// The order of a shuffle whose operands have been extended.
-pub fn widened(order: &[u16], first: u16, extended: &LlvmValue) -> Vec<u32> {
+pub fn widened(order: &[u16], first: u16, extended: LlvmValue<'_>) -> Vec<u32> {
     let more = extended.ty.lanes - u32::from(first);
     order.iter().map(|at| u32::from(*at) + if *at >= first { more } else { 0 }).collect()
 }

@@ -11,8 +11,8 @@ mod elsewhere;
 mod entry;
 mod masks;
 mod memory;
+mod outlined;
 mod pure;
-mod rare;
 mod rows;
 mod transpose;
 mod windows;
@@ -21,11 +21,15 @@ use std::collections::BTreeMap;
 
 use fixedbitset::FixedBitSet;
 use gencl_eu::abi::{ENDED, ENTRY, FAULT, Frame, Tier, Translation, YIELD};
-use rustc_hash::{FxHashMap, FxHashSet};
+use inkwell::AtomicOrdering;
+use inkwell::context::Context;
+use inkwell::module::Module;
+use rustc_hash::FxHashMap;
 
 use crate::analysis::plan::Plan;
 use crate::ir::{
-    BIT, Function as Text, I32, I64, Label, Module, POINTER, Scalar as LlvmScalar, Ty, Value as LlvmValue,
+    BIT, Class, Function as Builder, I32, I64, Label, Mark, POINTER, Scalar as LlvmScalar, Ty,
+    Value as LlvmValue,
 };
 use crate::lift::Lifted;
 use crate::middle::function::{Block, Definition, End, Function, Instruction, Target, Value};
@@ -33,74 +37,69 @@ use crate::middle::op::{Addressing, Op, Space};
 use crate::middle::types::{Scalar, Type};
 use windows::Windows;
 
-/// How accesses to the frame, which nobody changes meanwhile, are marked.
-const CONSTANT: &str = "align 4, !tbaa !2, !invariant.load !5";
-/// How accesses to windows and to what else changes in the frame are marked.
-const FRAME: &str = "align 4, !tbaa !2";
-/// How accesses to register files are marked.
-const FILE: &str = "align 1, !tbaa !4";
+/// Accesses to fields of the frame that do not change while a work-group runs.
+const CONSTANT: Mark = Mark::invariant(4, Class::Frame);
+/// Accesses to windows and to fields of the frame that change.
+const FRAME: Mark = Mark::new(4, Class::Frame);
+/// Accesses to register files and variables.
+const FILE: Mark = Mark::new(1, Class::Registers);
 
-/// What the marks mean: kinds of memory of which none overlaps another; how likely a branch is.
-const METADATA: &str = r#"
-attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }
-attributes #1 = { cold nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }
-attributes #2 = { cold nounwind }
-attributes #3 = { cold nounwind "no_caller_saved_registers" }
-attributes #4 = { nounwind "no_caller_saved_registers" }
-
-!1 = !{!"branch_weights", i32 1000, i32 1}
-!2 = !{!11, !11, i64 0}
-!3 = !{!12, !12, i64 0}
-!4 = !{!13, !13, i64 0}
-!5 = !{}
-!6 = !{!14, !14, i64 0}
-!10 = !{!"gencl"}
-!11 = !{!"frame", !10, i64 0}
-!12 = !{!"memory", !10, i64 0}
-!13 = !{!"registers", !10, i64 0}
-!14 = !{!"shared local memory", !10, i64 0}
-"#;
+/// Attributes of functions with vectors.
+const WIDE: [&str; 3] = ["nounwind", "prefer-vector-width=512", "min-legal-vector-width=512"];
 
 /// A function that is being lowered.
-struct Lowering<'a> {
+struct Lowering<'a, 'c> {
     plan: &'a Plan<'a>,
     function: &'a Function,
-    module: Module,
-    /// The function that is written now.
-    f: Text,
-    frame: LlvmValue,
-    thread: LlvmValue,
-    file: LlvmValue,
-    values: FxHashMap<Value, LlvmValue>,
-    /// Values that are wanted elsewhere than where something rare is done.
-    wanted: FixedBitSet,
-    labels: Vec<Label>,
-    /// Where the text of each block's parameters goes, and where each block ends.
-    holes: BTreeMap<Block, usize>,
-    exits: BTreeMap<Block, Label>,
+    module: &'a Module<'c>,
+    /// Builds the current LLVM function.
+    f: Builder<'a, 'c>,
+    values: FxHashMap<Value, LlvmValue<'c>>,
+    /// Values with a use that is not on a slow path.
+    used_eagerly: FixedBitSet,
+    control: Control<'c>,
+    thread: Thread<'c>,
+    windows: Windows<'c>,
+    outlined: Outlined<'c>,
+    arrays: FxHashMap<u16, LlvmValue<'c>>,
+}
+
+/// The blocks of the function that executes threads.
+struct Control<'c> {
+    /// Of the middle IR's blocks where they begin, and those where they end.
+    labels: Vec<Label<'c>>,
+    exits: BTreeMap<Block, Label<'c>>,
     /// Returns [`FAULT`].
-    fault: Label,
-    /// Where a thread begins or goes on, and what is behind it.
-    threads: Label,
-    next: Label,
+    fault: Label<'c>,
+    /// The header of the loop over threads, and its latch.
+    threads: Label<'c>,
+    next: Label<'c>,
     /// Where threads stop or end, as in [`Frame::resume`].
-    stopped: Vec<(u32, Label)>,
-    /// What the function's first block has read.
-    hoisted: FxHashSet<String>,
-    windows: Windows,
-    /// What each function does that accesses to rows call rarely.
-    partial_rows: Vec<rare::PartialRow>,
-    /// The same of functions for atomic operations, and where these find lanes.
+    stopped: Vec<(u32, Label<'c>)>,
+}
+
+/// Values of the loop over threads.
+struct Thread<'c> {
+    /// The current thread's number, and its register file (a placeholder until the loop is built).
+    number: LlvmValue<'c>,
+    file: LlvmValue<'c>,
+    /// Where it is resumed, and where all before it have stopped, or 0. `None`: threads never stop.
+    resumed: Option<[LlvmValue<'c>; 2]>,
+}
+
+/// The out-of-line functions that the function for threads calls, each once for all accesses that do the same.
+#[derive(Default)]
+struct Outlined<'c> {
+    partial_rows: Vec<outlined::PartialRow>,
+    /// Atomic operations, and where their functions find lanes.
     atomics: Vec<atomic::OneByOne>,
-    lanes_of_atomics: Option<LlvmValue>,
-    arrays: FxHashMap<u16, LlvmValue>,
-    stops: bool,
+    lanes_of_atomics: Option<LlvmValue<'c>>,
 }
 
 /// LLVM IR and what else is known of a kernel.
-pub struct Written {
-    /// The module's text.
-    pub ir: String,
+pub struct Written<'c> {
+    /// The LLVM IR.
+    pub module: Module<'c>,
     /// The translation but for its object.
     pub translation: Translation,
     /// What a thread executes.
@@ -108,33 +107,39 @@ pub struct Written {
 }
 
 /// LLVM IR of what was lifted of a kernel, for one of the tiers.
-pub fn lower(plan: &Plan<'_>, lifted: Lifted, tier: Tier) -> Written {
+pub fn lower<'c>(context: &'c Context, plan: &Plan<'_>, lifted: Lifted, tier: Tier) -> Written<'c> {
+    let module = context.create_module("kernel");
     let function = &lifted.function;
     let stops = !function.resumed.is_empty();
+    let f = Builder::new(&module, ENTRY, Some(I32), &[POINTER, I32, I32, I32], &WIDE);
+    ["noalias", "nonnull"].iter().for_each(|text| f.mark_parameter(0, text));
+    let [fault, threads, next] = [(); 3].map(|()| f.label());
+    f.begin(threads);
+    let thread = Thread {
+        number: f.phi(I32),
+        file: f.placeholder(),
+        resumed: stops.then(|| [(); 2].map(|()| f.phi(I32))),
+    };
+    f.leave();
     let mut lowering = Lowering {
         plan,
         function,
-        module: Module::default(),
-        f: Text::default(),
-        frame: LlvmValue::named(POINTER, "%frame"),
-        thread: LlvmValue::named(I32, "%thread"),
-        file: LlvmValue::named(POINTER, "%file"),
+        module: &module,
         values: FxHashMap::default(),
-        wanted: wanted(function),
-        labels: Vec::new(),
-        holes: BTreeMap::new(),
-        exits: BTreeMap::new(),
-        fault: Label::default(),
-        threads: Label::default(),
-        next: Label::default(),
-        stopped: Vec::new(),
-        hoisted: FxHashSet::default(),
-        windows: Windows::new(tier == Tier::Baseline),
-        partial_rows: Vec::new(),
-        atomics: Vec::new(),
-        lanes_of_atomics: None,
+        used_eagerly: used_eagerly(function),
+        control: Control {
+            labels: function.block_numbers().map(|_| f.label()).collect(),
+            exits: BTreeMap::new(),
+            fault,
+            threads,
+            next,
+            stopped: Vec::new(),
+        },
+        thread,
+        windows: Windows::new(&f, tier == Tier::Baseline),
+        outlined: Outlined::default(),
         arrays: FxHashMap::default(),
-        stops,
+        f,
     };
     lowering.threads();
     let translation = Translation {
@@ -146,13 +151,12 @@ pub fn lower(plan: &Plan<'_>, lifted: Lifted, tier: Tier) -> Written {
         counted: lifted.counted,
         ..Translation::default()
     };
-    let ir = lowering.module.finish(METADATA);
-    Written { ir, translation, middle: lifted.function }
+    Written { module, translation, middle: lifted.function }
 }
 
-/// The values that are used elsewhere than in rare calls.
-fn wanted(function: &Function) -> FixedBitSet {
-    let mut wanted = FixedBitSet::with_capacity(function.values.len());
+/// The values with a use that is not on a slow path.
+fn used_eagerly(function: &Function) -> FixedBitSet {
+    let mut used = FixedBitSet::with_capacity(function.values.len());
     let mut open = Vec::new();
     for block in function.block_numbers() {
         let data = function.block(block);
@@ -163,7 +167,7 @@ fn wanted(function: &Function) -> FixedBitSet {
                     own.operands
                         .iter()
                         .enumerate()
-                        .filter(|(n, _)| !is_rare(&own.op, *n))
+                        .filter(|(n, _)| !is_lazy(&own.op, *n))
                         .map(|(_, value)| *value),
                 );
             }
@@ -171,7 +175,7 @@ fn wanted(function: &Function) -> FixedBitSet {
         open.extend(data.end.values());
     }
     while let Some(value) = open.pop() {
-        if wanted.put(value.0 as usize) {
+        if used.put(value.0 as usize) {
             continue;
         }
         if let Definition::Result(instruction, _) = function.values[value.0 as usize].definition {
@@ -181,11 +185,11 @@ fn wanted(function: &Function) -> FixedBitSet {
             }
         }
     }
-    wanted
+    used
 }
 
-/// Whether an operand is used by rare calls only.
-fn is_rare(op: &Op, number: usize) -> bool {
+/// Whether an operand is used on the slow path only.
+fn is_lazy(op: &Op, number: usize) -> bool {
     match op {
         Op::Load(access) | Op::Store(access) => {
             let is_other = access.addressing != Addressing::Varying && access.space != Space::Image;
@@ -209,76 +213,67 @@ fn llvm(ty: Type) -> Ty {
     Ty { scalar, lanes: ty.lanes.into() }
 }
 
-impl Lowering<'_> {
-    /// Writes the function that executes threads of a work-group.
+impl<'c> Lowering<'_, 'c> {
+    /// Builds the function that executes threads of a work-group, and the functions that it calls.
     fn threads(&mut self) {
         let dominators = self.function.dominators();
-        self.labels = self.function.block_numbers().map(|_| self.f.label()).collect();
         let entry = self.f.label();
-        (self.fault, self.next, self.threads) = (self.f.label(), self.f.label(), self.f.label());
         let order: Vec<Block> = dominators.order().collect();
         for block in &order {
             self.block(*block);
         }
-        self.f.begin(self.fault);
-        self.f.ret(&LlvmValue::int(I32, u64::from(FAULT)));
+        self.f.begin(self.control.fault);
+        self.f.ret(Some(self.f.int(I32, FAULT.into())));
         let predecessors = self.function.predecessors();
         for block in order {
             let before = &predecessors[block.0 as usize];
             let before: Vec<Block> =
                 before.iter().copied().filter(|from| dominators.is_reached(*from)).collect();
-            self.fill_parameters(block, &before);
+            self.add_arguments(block, &before);
         }
-        let (own, hoisted) = (std::mem::take(&mut self.f), std::mem::take(&mut self.hoisted));
-        self.rare_functions();
-        self.atomic_functions();
-        (self.f, self.hoisted) = (own, hoisted);
-        self.fill_taken();
-        self.around(entry);
-        let header =
-            format!("define i32 @{ENTRY}(ptr noalias nonnull %frame, i32 %first, i32 %end, i32 %resume) #0");
-        self.module.add(std::mem::take(&mut self.f), &header, entry);
+        self.outlined_functions();
+        self.copy_found();
+        self.loop_over_threads(entry);
+        self.f.finish(entry);
     }
 
     fn block(&mut self, block: Block) {
-        self.f.begin(self.labels[block.0 as usize]);
+        self.f.begin(self.control.labels[block.0 as usize]);
         let data = self.function.block(block);
         if self.function.resumed.contains(&block) {
             self.restore(block);
         } else {
-            self.holes.insert(block, self.f.hole());
             for parameter in &data.parameters {
                 let ty = self.function.ty(*parameter);
-                let name = format!("%p{}", parameter.0);
                 let own = if ty.scalar == Scalar::Mask { Ty::int(ty.lanes.into(), 1) } else { llvm(ty) };
-                self.values.insert(*parameter, LlvmValue::named(own, &name));
+                self.values.insert(*parameter, self.f.phi(own));
             }
         }
         for instruction in &data.instructions {
             self.instruction(*instruction);
         }
-        self.exits.insert(block, self.f.current());
+        self.control.exits.insert(block, self.f.current());
         self.end(block);
     }
 
     fn end(&mut self, block: Block) {
+        let fault = self.control.fault;
         match &self.function.block(block).end {
             End::Jump(target) => self.f.jump(self.label(target)),
             End::Branch { condition, yes, no } => {
                 let condition = self.value(*condition);
                 let (yes, no) = (self.label(yes), self.label(no));
-                match (yes == self.fault, no == self.fault) {
+                match (yes == fault, no == fault) {
                     (true, _) => {
-                        let ones = LlvmValue::int(condition.ty, 1);
-                        let holds = self.f.binary("xor", &condition, &ones);
-                        self.f.branch_likely(&holds, no, yes);
+                        let holds = self.f.xor(condition, self.f.int(condition.ty, 1));
+                        self.f.branch_likely(holds, no, yes);
                     }
-                    (_, true) => self.f.branch_likely(&condition, yes, no),
-                    _ => self.f.branch(&condition, yes, no),
+                    (_, true) => self.f.branch_likely(condition, yes, no),
+                    _ => self.f.branch(condition, yes, no),
                 }
             }
             End::Return => self.stop(ENDED),
-            End::Fault => self.f.jump(self.fault),
+            End::Fault => self.f.jump(fault),
             End::Suspend { resume, yields } => {
                 self.save(resume);
                 let number = self.function.resumed.iter().position(|block| *block == resume.block);
@@ -288,48 +283,42 @@ impl Lowering<'_> {
         }
     }
 
-    fn label(&self, target: &Target) -> Label {
-        let is_fault = |block: Block| {
-            let data = self.function.block(block);
-            data.end == End::Fault && data.instructions.is_empty()
-        };
-        if is_fault(target.block) { self.fault } else { self.labels[target.block.0 as usize] }
+    fn label(&self, target: &Target) -> Label<'c> {
+        let data = self.function.block(target.block);
+        let is_fault = data.end == End::Fault && data.instructions.is_empty();
+        if is_fault { self.control.fault } else { self.control.labels[target.block.0 as usize] }
     }
 
-    /// Writes the parameters of a block as `phi`s.
-    fn fill_parameters(&mut self, block: Block, before: &[Block]) {
-        let Some(hole) = self.holes.get(&block).copied() else { return };
-        let parameters = self.function.block(block).parameters.clone();
-        let mut text = String::new();
-        for (number, parameter) in parameters.iter().enumerate() {
-            let name = self.values[parameter].clone();
-            let mut pairs = Vec::new();
+    /// Gives the `phi`s of a block's parameters the arguments of its predecessors.
+    fn add_arguments(&mut self, block: Block, before: &[Block]) {
+        if self.function.resumed.contains(&block) {
+            return;
+        }
+        for (number, parameter) in self.function.block(block).parameters.iter().enumerate() {
+            let mut incoming = Vec::new();
             for from in before {
                 let targets = self.function.block(*from).end.targets().filter(|target| target.block == block);
-                let label = self.exits[from];
                 for target in targets {
-                    let argument = self.value(target.arguments[number]);
-                    pairs.push(format!("[ {}, {} ]", argument.name(), label.operand()));
+                    incoming.push((self.value(target.arguments[number]), self.control.exits[from]));
                 }
             }
-            text.push_str(&format!("  {} = phi {} {}\n", name.name(), name.ty.text(), pairs.join(", ")));
+            self.f.add_incoming(self.values[parameter], &incoming);
         }
-        self.f.fill(hole, text);
     }
 
     /// A value. Of masks the bits.
-    fn value(&mut self, value: Value) -> LlvmValue {
+    fn value(&mut self, value: Value) -> LlvmValue<'c> {
         if let Some(constant) = self.function.as_constant(value) {
-            return masks::constant(self.function.ty(value), constant);
+            return self.constant_value(self.function.ty(value), constant);
         }
         match self.values.get(&value) {
-            Some(own) => own.clone(),
+            Some(own) => *own,
             None => self.computed_here(value),
         }
     }
 
-    /// A pure value that has not been wanted where it is computed first.
-    fn computed_here(&mut self, value: Value) -> LlvmValue {
+    /// A pure value that only slow paths use: each computes it.
+    fn computed_here(&mut self, value: Value) -> LlvmValue<'c> {
         let Definition::Result(instruction, 0) = self.function.values[value.0 as usize].definition else {
             unreachable!("a parameter of a block that nothing goes to")
         };
@@ -341,7 +330,7 @@ impl Lowering<'_> {
         let data = self.function.instruction(instruction);
         if data.op.is_pure() {
             let result = data.results[0];
-            if self.wanted.contains(result.0 as usize) {
+            if self.used_eagerly.contains(result.0 as usize) {
                 let value = self.pure(&data.op, &data.operands, self.function.ty(result));
                 self.values.insert(result, value);
             }
@@ -352,7 +341,7 @@ impl Lowering<'_> {
     }
 
     /// An instruction that does more than compute its results.
-    fn effect(&mut self, instruction: Instruction) -> Vec<LlvmValue> {
+    fn effect(&mut self, instruction: Instruction) -> Vec<LlvmValue<'c>> {
         let data = self.function.instruction(instruction);
         let operands = &data.operands;
         match &data.op {
@@ -372,18 +361,18 @@ impl Lowering<'_> {
                 Vec::new()
             }
             Op::MemoryFence => {
-                self.f.line("fence seq_cst");
+                self.f.fence();
                 Vec::new()
             }
             // Where nothing is counted there are none.
             Op::Executed => Vec::new(),
             Op::Count(counter) => {
                 let number = self.value(operands[0]);
-                let all = self.constant(POINTER, std::mem::offset_of!(Frame, counters));
-                let at = self.f.at(&all, 8 * *counter as usize);
-                let sum = self.f.load(I64, &at, FILE);
-                let sum = self.f.binary("add", &sum, &number);
-                self.f.store(&sum, &at, FILE);
+                let all = self.field(POINTER, std::mem::offset_of!(Frame, counters));
+                let at = self.f.at(all, 8 * *counter as usize);
+                let sum = self.f.load(I64, at, FILE);
+                let sum = self.f.add(sum, number);
+                self.f.store(sum, at, FILE);
                 Vec::new()
             }
             Op::Arrive => {
@@ -391,20 +380,20 @@ impl Lowering<'_> {
                 Vec::new()
             }
             Op::Get(place) => {
-                let at = self.f.at(&self.file.clone(), (*place).into());
+                let at = self.f.at(self.thread.file, (*place).into());
                 let ty = llvm(self.function.ty(data.results[0]));
-                vec![self.f.load(ty, &at, FILE)]
+                vec![self.f.load(ty, at, FILE)]
             }
             Op::Put(place) => {
                 let value = self.value(operands[0]);
-                let at = self.f.at(&self.file.clone(), (*place).into());
-                self.f.store(&value, &at, FILE);
+                let at = self.f.at(self.thread.file, (*place).into());
+                self.f.store(value, at, FILE);
                 Vec::new()
             }
             Op::Gather => {
                 let (offsets, ty) = (self.value(operands[0]), llvm(self.function.ty(data.results[0])));
-                let file = self.file.clone();
-                vec![self.each_lane_loaded(&file, &offsets, ty, FILE)]
+                let file = self.thread.file;
+                vec![self.each_lane_loaded(file, offsets, ty, FILE)]
             }
             Op::Scatter => {
                 self.scatter_in_file(operands);
@@ -414,64 +403,67 @@ impl Lowering<'_> {
             Op::SetArray(number) => {
                 let value = self.array_value(operands[0]);
                 let place = self.array(*number, value.ty);
-                self.f.store(&value, &place, FILE);
+                self.f.store(value, place, FILE);
                 Vec::new()
             }
             Op::GetArray(number) => {
                 let ty = self.function.ty(data.results[0]);
                 let own = arrays::array_type(ty);
                 let place = self.array(*number, own);
-                let all = self.f.load(own, &place, FILE);
-                vec![self.of_array(&all, ty)]
+                let all = self.f.load(own, place, FILE);
+                vec![self.of_array(all, ty)]
             }
             Op::SetElement(number) => {
                 let value = self.array_value(operands[1]);
                 let at = self.array_element(*number, operands[0], value.ty);
-                self.f.store(&value, &at, FILE);
+                self.f.store(value, at, FILE);
                 Vec::new()
             }
             Op::GetElement(number) => {
                 let ty = self.function.ty(data.results[0]);
                 let own = arrays::array_type(ty);
                 let at = self.array_element(*number, operands[0], own);
-                let value = self.f.load(own, &at, FILE);
-                vec![self.of_array(&value, ty)]
+                let value = self.f.load(own, at, FILE);
+                vec![self.of_array(value, ty)]
             }
             _ => unreachable!("{} is pure, or not lowered here", data.op),
         }
     }
 
     /// The thread's own element of an array.
-    fn element_at(&mut self, array: &LlvmValue, size: usize) -> LlvmValue {
-        let wide = self.f.convert("zext", &self.thread.clone(), I64);
-        let bytes = self.f.binary("mul", &wide, &LlvmValue::int(I64, size as u64));
-        self.f.offset(array, &bytes)
+    fn element_at(&mut self, array: LlvmValue<'c>, size: usize) -> LlvmValue<'c> {
+        let wide = self.f.to(self.thread.number, I64);
+        let bytes = self.f.mul(wide, self.f.int(I64, size as u64));
+        self.f.offset(array, bytes)
+    }
+
+    /// The frame, the first parameter of each function that has one.
+    fn frame(&self) -> LlvmValue<'c> {
+        self.f.parameter(0)
     }
 
     /// One more thread has come to the barrier.
     fn arrive(&mut self) {
-        let at = self.f.at(&self.frame.clone(), std::mem::offset_of!(Frame, arrived));
-        let count = self.f.load(I32, &at, FRAME);
-        let count = self.f.binary("add", &count, &LlvmValue::int(I32, 1));
-        self.f.store(&count, &at, FRAME);
+        let at = self.f.at(self.frame(), std::mem::offset_of!(Frame, arrived));
+        let count = self.f.load(I32, at, FRAME);
+        let count = self.f.add(count, self.f.int(I32, 1));
+        self.f.store(count, at, FRAME);
     }
 
     /// Has the simulator look, at an instruction, if the launch may be cancelled: the thread faults if it is. What is left is
     /// not.
-    fn cancelled(&mut self, instruction: u32) -> LlvmValue {
+    fn cancelled(&mut self, instruction: u32) -> LlvmValue<'c> {
         // Not in the first block: the address would have a register in all loops, or be spilled in the innermost.
-        let at = self.f.at(&self.frame.clone(), std::mem::offset_of!(Frame, cancel));
-        let flag = self.f.load(POINTER, &at, CONSTANT);
-        // "acquire": what other threads of the host write is seen on the next round.
-        let byte = Ty::int(8, 1);
-        let raised = self.f.value(byte, &format!("load atomic i8, {} acquire, align 1", flag.typed()));
-        let calm = self.f.compare("icmp eq", &raised, &LlvmValue::int(byte, 0));
+        let at = self.f.at(self.frame(), std::mem::offset_of!(Frame, cancel));
+        let flag = self.f.load(POINTER, at, CONSTANT);
+        // "acquire": what other threads of the host write is seen in the next iteration.
+        let raised = self.f.load_atomic(Ty::int(8, 1), flag, AtomicOrdering::Acquire);
         let [look, on] = [(); 2].map(|()| self.f.label());
-        self.f.branch_likely(&calm, on, look);
+        self.f.branch_likely(self.f.is(raised, 0), on, look);
         self.f.begin(look);
         self.call_look(instruction);
         self.f.jump(on);
         self.f.begin(on);
-        LlvmValue::int(BIT, 0)
+        self.f.int(BIT, 0)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Lowering;
 use super::memory::Site;
-use crate::ir::{I32, I64, Ty, Value as LlvmValue};
+use crate::ir::{I32, I64, POINTER, Ty, Value as LlvmValue};
 use crate::middle::op::Space;
 
 /// The most elements from a lane to the next with which those between are read, too.
@@ -15,81 +15,92 @@ const PREFETCHED: usize = 2048;
 /// Bytes of rows that hosts find out for themselves: each is accesses enough.
 const MOST_PREFETCHED: usize = 512;
 
-impl Lowering<'_> {
+impl<'c> Lowering<'_, 'c> {
     /// Lanes that are known to be so far apart.
-    pub(super) fn row(&mut self, site: &mut Site<'_>, step: i64, first: &LlvmValue, certain: &LlvmValue) {
+    pub(super) fn row(
+        &mut self,
+        site: &mut Site<'_, 'c>,
+        step: i64,
+        first: LlvmValue<'c>,
+        certain: LlvmValue<'c>,
+    ) {
         let access = site.access;
-        let distance = self.distance(&site.reach, first);
-        let offset = self.offset(&site.reach, &distance);
+        let distance = self.distance(site.reach, first);
+        let offset = self.offset(site.reach, distance);
         let extent = access.extent(site.lanes as usize, step as i32);
-        let inside = self.is_extent_inside(&site.reach, &extent, &distance);
-        let holds = self.f.binary("and", &inside, certain);
+        let inside = self.is_extent_inside(site.reach, &extent, distance);
+        let holds = self.f.and(inside, certain);
         let here = self.f.label();
-        self.f.branch_likely(&holds, here, site.ways.outside);
+        self.f.branch_likely(holds, here, site.ways.outside);
         self.f.begin(here);
-        self.row_at(site, step, &offset);
+        self.row_at(site, step, offset);
     }
 
     /// Lanes of an image that are so far apart if that is certain, else anywhere. All of them are inside.
     pub(super) fn row_or_scattered(
         &mut self,
-        site: &mut Site<'_>,
+        site: &mut Site<'_, 'c>,
         step: i64,
-        (first, certain): (&LlvmValue, &LlvmValue),
-        offsets: &LlvmValue,
+        (first, certain): (LlvmValue<'c>, LlvmValue<'c>),
+        offsets: LlvmValue<'c>,
     ) {
         let [row, others] = [(); 2].map(|()| self.f.label());
         self.f.branch(certain, row, others);
         self.f.begin(row);
         // Lanes that are not enabled may be before the image.
         let offset = self.f.resize(first, 64, true);
-        self.row_at(site, step, &offset);
+        self.row_at(site, step, offset);
         self.f.begin(others);
         self.anywhere(site, offsets);
     }
 
     /// An access of which a guard has found that it is inside.
-    pub(super) fn inside_row(&mut self, mut site: Site<'_>, step: i64, first: &LlvmValue) -> Vec<LlvmValue> {
-        let distance = self.distance(&site.reach, first);
-        let offset = self.offset(&site.reach, &distance);
-        self.row_at(&mut site, step, &offset);
+    pub(super) fn inside_row(
+        &mut self,
+        mut site: Site<'_, 'c>,
+        step: i64,
+        first: LlvmValue<'c>,
+    ) -> Vec<LlvmValue<'c>> {
+        let distance = self.distance(site.reach, first);
+        let offset = self.offset(site.reach, distance);
+        self.row_at(&mut site, step, offset);
         self.joined(site.ways)
     }
 
     /// A row whose first lane is at an offset of its window, all inside. Ends the way.
-    fn row_at(&mut self, site: &mut Site<'_>, step: i64, offset: &LlvmValue) {
+    fn row_at(&mut self, site: &mut Site<'_, 'c>, step: i64, offset: LlvmValue<'c>) {
         let access = site.access;
         let packed = (access.components.len() * usize::from(access.size)) as i64;
         let is_one = site.lanes == 1 || step == 0;
-        let wide = self.f.convert("zext", offset, I64);
-        let at = self.f.offset(&site.reach.host.clone(), &wide);
+        let wide = self.f.to(offset, I64);
+        let at = self.f.offset(site.reach.host, wide);
         if is_one {
-            self.one(site, &at);
+            self.one(site, at);
         } else if step == packed && access.is_packed() {
-            self.packed(site, &at);
+            self.packed(site, at);
         } else if step > packed && access.is_packed() && access.components.len() > 1 {
-            let disabled = site.mask.clone().filter(|_| site.is_write).map(|mask| {
+            let disabled = site.mask.filter(|_| site.is_write).map(|mask| {
                 let [whole, partial] = [(); 2].map(|()| self.f.label());
-                let full = self.f.compare("icmp eq", &mask, &LlvmValue::int(mask.ty, u64::MAX));
-                self.f.branch_likely(&full, whole, partial);
+                let full = self.f.equal(mask, self.f.int(mask.ty, u64::MAX));
+                self.f.branch_likely(full, whole, partial);
                 self.f.begin(whole);
                 partial
             });
-            self.apart(site, &at, step as usize);
+            self.apart(site, at, step as usize);
             if let Some(partial) = disabled {
                 self.f.begin(partial);
-                self.anywhere_by(site, step, &wide);
+                self.anywhere_by(site, step, wide);
             }
         } else if self.is_near(site, step) {
-            let at = self.f.at(&at, access.components[0].into());
-            self.near(site, step / i64::from(access.size), &at);
+            let at = self.f.at(at, access.components[0].into());
+            self.near(site, step / i64::from(access.size), at);
         } else {
-            self.anywhere_by(site, step, &wide);
+            self.anywhere_by(site, step, wide);
         }
     }
 
     /// Whether elements of lanes are a few others apart, or in front of each other.
-    fn is_near(&self, site: &Site<'_>, step: i64) -> bool {
+    fn is_near(&self, site: &Site<'_, 'c>, step: i64) -> bool {
         let size = i64::from(site.access.size);
         let count = step / size;
         let is_row = site.access.components.len() == 1 && step % size == 0 && site.lanes >= 4;
@@ -97,30 +108,30 @@ impl Lowering<'_> {
     }
 
     /// Elements that are so many apart, with what lies between: in pieces of as many as there are lanes, of which the last one ends with the last lane.
-    fn near(&mut self, site: &mut Site<'_>, count: i64, at: &LlvmValue) {
+    fn near(&mut self, site: &mut Site<'_, 'c>, count: i64, at: LlvmValue<'c>) {
         let (row, how, lanes) = (site.row(), site.how(), site.lanes as usize);
         let size = usize::from(site.access.size);
         if count < 0 {
             let first = self.f.at(at, 0_usize.wrapping_sub((lanes - 1) * size));
             let order: Vec<u32> = (0..site.lanes).rev().collect();
             if site.is_write {
-                return self.store_reversed(site, &first, &order);
+                return self.store_reversed(site, first, &order);
             }
-            let all = self.f.load(row, &first, &how);
-            let found = self.f.shuffle(&all, None, &order);
+            let all = self.f.load(row, first, how);
+            let found = self.f.shuffle(all, None, &order);
             return self.add_way(&mut site.ways, vec![found]);
         }
         let count = count as usize;
         let last = (lanes - 1) * count + 1 - lanes;
         let begins: Vec<usize> = (0..count).map(|piece| (piece * lanes).min(last)).collect();
-        let mut pieces: Vec<LlvmValue> = begins
+        let mut pieces: Vec<LlvmValue<'c>> = begins
             .iter()
             .map(|begin| {
                 let at = self.f.at(at, begin * size);
-                self.f.load(row, &at, &how)
+                self.f.load(row, at, how)
             })
             .collect();
-        pieces.resize(count.next_power_of_two(), LlvmValue::poison(row));
+        pieces.resize(count.next_power_of_two(), self.f.poison(row));
         let all = self.concatenated(pieces);
         let order: Vec<u32> = (0..lanes)
             .map(|lane| {
@@ -129,121 +140,125 @@ impl Lowering<'_> {
                 (piece * lanes + element - begins[piece]) as u32
             })
             .collect();
-        let found = self.f.shuffle(&all, None, &order);
+        let found = self.f.shuffle(all, None, &order);
         self.add_way(&mut site.ways, vec![found]);
     }
 
     /// Writes lanes that are in front of each other.
-    fn store_reversed(&mut self, site: &mut Site<'_>, first: &LlvmValue, order: &[u32]) {
-        let all = self.f.shuffle(&site.data[0].clone(), None, order);
-        match site.mask.clone() {
+    fn store_reversed(&mut self, site: &mut Site<'_, 'c>, first: LlvmValue<'c>, order: &[u32]) {
+        let all = self.f.shuffle(site.data[0], None, order);
+        match site.mask {
             Some(mask) => {
-                let mask = self.f.mask(&mask);
-                let mask = self.f.shuffle(&mask, None, order);
-                self.store_masked(site, first, &all, &mask);
+                let mask = self.f.mask(mask);
+                let mask = self.f.shuffle(mask, None, order);
+                self.store_masked(site, first, all, mask);
             }
-            None => self.f.store(&all, first, &site.how()),
+            None => self.f.store(all, first, site.how()),
         }
         self.add_way(&mut site.ways, Vec::new());
     }
 
     /// Lanes that are so far apart, each with an offset of its own.
-    fn anywhere_by(&mut self, site: &mut Site<'_>, step: i64, first: &LlvmValue) {
-        let steps =
-            LlvmValue::ints(Ty::int(32, site.lanes), |lane| i64::from(lane).wrapping_mul(step) as u64);
-        let first = self.f.convert("trunc", first, I32);
-        let first = self.f.splat(&first, site.lanes);
-        let offsets = self.f.binary("add", &first, &steps);
-        self.anywhere(site, &offsets);
+    fn anywhere_by(&mut self, site: &mut Site<'_, 'c>, step: i64, first: LlvmValue<'c>) {
+        let steps = self.f.ints(Ty::int(32, site.lanes), |lane| i64::from(lane).wrapping_mul(step) as u64);
+        let first = self.f.to(first, I32);
+        let first = self.f.splat(first, site.lanes);
+        let offsets = self.f.add(first, steps);
+        self.anywhere(site, offsets);
     }
 
     /// One address for all lanes: what is read there, for each. What is written there, the last enabled lane writes.
-    fn one(&mut self, site: &mut Site<'_>, at: &LlvmValue) {
+    fn one(&mut self, site: &mut Site<'_, 'c>, at: LlvmValue<'c>) {
         let access = site.access;
         if site.is_write {
-            let zero = LlvmValue::int(Ty::int(32, site.lanes), 0);
-            let host = std::mem::replace(&mut site.reach.host, at.clone());
-            self.anywhere(site, &zero);
+            let zero = self.f.int(Ty::int(32, site.lanes), 0);
+            let host = std::mem::replace(&mut site.reach.host, at);
+            self.anywhere(site, zero);
             site.reach.host = host;
             return;
         }
         let how = site.how();
         let found = access.components.iter().map(|component| {
             let at = self.f.at(at, (*component).into());
-            let one = self.f.load(site.element(), &at, &how);
-            if site.is_one { one } else { self.f.splat(&one, site.lanes) }
+            let one = self.f.load(site.element(), at, how);
+            if site.is_one { one } else { self.f.splat(one, site.lanes) }
         });
-        let found: Vec<LlvmValue> = found.collect();
+        let found: Vec<LlvmValue<'c>> = found.collect();
         self.add_way(&mut site.ways, found);
     }
 
     /// Lanes whose components follow each other.
-    fn packed(&mut self, site: &mut Site<'_>, at: &LlvmValue) {
+    fn packed(&mut self, site: &mut Site<'_, 'c>, at: LlvmValue<'c>) {
         let count = site.access.components.len() as u32;
         let (row, how) = (site.row(), site.how());
         if !site.is_write {
             self.prefetch(site, at);
             // What disabled lanes read is inside, too.
-            let all = self.f.load(row, at, &how);
-            let found = self.components(&all, count);
+            let all = self.f.load(row, at, how);
+            let found = self.components(all, count);
             return self.add_way(&mut site.ways, found);
         }
-        let all = self.interleaved(&site.data.clone());
-        if let Some(mask) = site.mask.clone() {
-            let ones = LlvmValue::int(mask.ty, u64::MAX);
-            let full = self.f.compare("icmp eq", &mask, &ones);
+        let all = self.interleaved(&site.data);
+        if let Some(mask) = site.mask {
+            let ones = self.f.int(mask.ty, u64::MAX);
+            let full = self.f.equal(mask, ones);
             let [whole, masked] = [(); 2].map(|()| self.f.label());
-            self.f.branch_likely(&full, whole, masked);
+            self.f.branch_likely(full, whole, masked);
             self.f.begin(masked);
-            let mask = self.f.mask(&mask);
+            let mask = self.f.mask(mask);
             let order: Vec<u32> = (0..row.lanes).map(|n| n / count).collect();
-            let mask = self.f.shuffle(&mask, None, &order);
-            self.store_masked(site, at, &all, &mask);
+            let mask = self.f.shuffle(mask, None, &order);
+            self.store_masked(site, at, all, mask);
             self.add_way(&mut site.ways, Vec::new());
             self.f.begin(whole);
         }
-        self.f.store(&all, at, &how);
+        self.f.store(all, at, how);
         self.add_way(&mut site.ways, Vec::new());
     }
 
     /// Prefetches what threads that come later read: as many bytes as all lanes do, behind theirs.
-    fn prefetch(&mut self, site: &Site<'_>, at: &LlvmValue) {
+    fn prefetch(&mut self, site: &Site<'_, 'c>, at: LlvmValue<'c>) {
         let bytes = (site.row().lanes * site.row().scalar.bits() / 8) as usize;
         if matches!(site.access.space, Space::Local | Space::Image) || bytes > MOST_PREFETCHED {
             return;
         }
         for line in (0..bytes).step_by(LINE) {
             let ahead = self.f.at(at, PREFETCHED + line);
-            self.f.prefetch(&ahead);
+            self.f.prefetch(ahead);
         }
     }
 
-    fn store_masked(&mut self, site: &Site<'_>, at: &LlvmValue, value: &LlvmValue, mask: &LlvmValue) {
-        let suffix = format!(".{}.p0", value.ty.mangled());
-        let align = LlvmValue::int(I32, site.alignment().into());
-        self.f.intrinsic_line("masked.store", &suffix, &[value, at, &align, mask]);
+    fn store_masked(
+        &mut self,
+        site: &Site<'_, 'c>,
+        at: LlvmValue<'c>,
+        value: LlvmValue<'c>,
+        mask: LlvmValue<'c>,
+    ) {
+        let align = self.f.int(I32, site.alignment().into());
+        self.f.intrinsic_line("masked.store", &[value.ty, POINTER], &[value, at, align, mask]);
     }
 
     /// Accesses all components of each lane at once, where lanes are farther apart than that. All lanes are enabled if they are written.
-    fn apart(&mut self, site: &mut Site<'_>, at: &LlvmValue, step: usize) {
+    fn apart(&mut self, site: &mut Site<'_, 'c>, at: LlvmValue<'c>, step: usize) {
         let (count, how) = (site.access.components.len() as u32, site.how());
         let ty = Ty { lanes: count, ..site.element() };
         if site.is_write {
-            let all = self.interleaved(&site.data.clone());
+            let all = self.interleaved(&site.data);
             for lane in 0..site.lanes {
-                let own = self.slice(&all, lane * count, count);
+                let own = self.slice(all, lane * count, count);
                 let at = self.f.at(at, lane as usize * step);
-                self.f.store(&own, &at, &how);
+                self.f.store(own, at, how);
             }
             return self.add_way(&mut site.ways, Vec::new());
         }
         let mut lanes = Vec::with_capacity(site.lanes as usize);
         for lane in 0..site.lanes as usize {
             let at = self.f.at(at, lane * step);
-            lanes.push(self.f.load(ty, &at, &how));
+            lanes.push(self.f.load(ty, at, how));
         }
         let all = self.concatenated(lanes);
-        let found = self.components(&all, count);
+        let found = self.components(all, count);
         self.add_way(&mut site.ways, found);
     }
 }

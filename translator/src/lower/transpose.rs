@@ -10,12 +10,12 @@ const FOUR: u32 = 4;
 const LOW: u32 = 0;
 const HIGH: u32 = 2;
 
-impl Lowering<'_> {
+impl<'c> Lowering<'_, 'c> {
     /// Each component of lanes of which `row` has the components one behind the other.
-    pub(super) fn components(&mut self, row: &LlvmValue, count: u32) -> Vec<LlvmValue> {
+    pub(super) fn components(&mut self, row: LlvmValue<'c>, count: u32) -> Vec<LlvmValue<'c>> {
         let lanes = row.ty.lanes / count;
         if count == 1 {
-            return vec![row.clone()];
+            return vec![row];
         }
         let Some(side) = self.tiles(row.ty, lanes, count) else {
             let order = |number| (0..lanes).map(|lane| lane * count + number).collect::<Vec<_>>();
@@ -36,46 +36,46 @@ impl Lowering<'_> {
     }
 
     /// Components of all lanes, those of each lane one behind the other.
-    pub(super) fn interleaved(&mut self, components: &[LlvmValue]) -> LlvmValue {
+    pub(super) fn interleaved(&mut self, components: &[LlvmValue<'c>]) -> LlvmValue<'c> {
         let (one, count) = (components[0].ty, components.len() as u32);
         if count == 1 {
-            return components[0].clone();
+            return components[0];
         }
         if one.lanes == 1 {
             let ty = Ty { lanes: count, ..one };
             let lanes = (0..).zip(components);
-            return lanes.fold(LlvmValue::poison(ty), |all, (lane, own)| self.f.insert(&all, own, lane));
+            return lanes.fold(self.f.poison(ty), |all, (lane, own)| self.f.insert(all, *own, lane));
         }
         let Some(side) = self.tiles(one, one.lanes, count) else {
             let mut parts = components.to_vec();
-            parts.resize(components.len().next_power_of_two(), LlvmValue::poison(one));
+            parts.resize(components.len().next_power_of_two(), self.f.poison(one));
             let all = self.concatenated(parts);
             let order = (0..one.lanes * count).map(|n| n % count * one.lanes + n / count);
-            return self.f.shuffle(&all, None, &order.collect::<Vec<_>>());
+            return self.f.shuffle(all, None, &order.collect::<Vec<_>>());
         };
         let mut lanes = Vec::with_capacity(one.lanes as usize);
         for first in (0..one.lanes).step_by((FOUR * side) as usize) {
-            let parts = [0, 1, 2, 3].map(|number: usize| self.slice(&components[number], first, FOUR * side));
+            let parts = [0, 1, 2, 3].map(|number: usize| self.slice(components[number], first, FOUR * side));
             let rows = self.transposed(&parts);
             lanes.extend((0..FOUR * side).map(|lane| {
                 let (tile, row) = (lane / FOUR, lane % FOUR);
-                self.slice(&rows[row as usize], tile * FOUR, FOUR)
+                self.slice(rows[row as usize], tile * FOUR, FOUR)
             }));
         }
         self.concatenated(lanes)
     }
 
     /// Vectors of one type, a power of two of them, one behind the other.
-    pub(super) fn concatenated(&mut self, mut parts: Vec<LlvmValue>) -> LlvmValue {
+    pub(super) fn concatenated(&mut self, mut parts: Vec<LlvmValue<'c>>) -> LlvmValue<'c> {
         while parts.len() > 1 {
             let order: Vec<u32> = (0..2 * parts[0].ty.lanes).collect();
-            parts = parts.chunks(2).map(|pair| self.f.shuffle(&pair[0], Some(&pair[1]), &order)).collect();
+            parts = parts.chunks(2).map(|pair| self.f.shuffle(pair[0], Some(pair[1]), &order)).collect();
         }
         parts.remove(0)
     }
 
     /// So many elements of a vector, which follow each other.
-    pub(super) fn slice(&mut self, all: &LlvmValue, first: u32, count: u32) -> LlvmValue {
+    pub(super) fn slice(&mut self, all: LlvmValue<'c>, first: u32, count: u32) -> LlvmValue<'c> {
         let order: Vec<u32> = (first..first + count).collect();
         self.f.shuffle(all, None, &order)
     }
@@ -92,15 +92,14 @@ impl Lowering<'_> {
     }
 
     /// Each tile of four vectors, transposed.
-    fn transposed(&mut self, rows: &[LlvmValue; 4]) -> [LlvmValue; 4] {
-        let pairs =
-            [LOW, HIGH].map(|half| [0, 2].map(|row| self.halves(&rows[row], &rows[row + 1], half, 1)));
-        let [[a, b], [c, d]] = pairs.map(|[a, b]| [LOW, HIGH].map(|half| self.halves(&a, &b, half, 2)));
+    fn transposed(&mut self, rows: &[LlvmValue<'c>; 4]) -> [LlvmValue<'c>; 4] {
+        let pairs = [LOW, HIGH].map(|half| [0, 2].map(|row| self.halves(rows[row], rows[row + 1], half, 1)));
+        let [[a, b], [c, d]] = pairs.map(|[a, b]| [LOW, HIGH].map(|half| self.halves(a, b, half, 2)));
         [a, b, c, d]
     }
 
     /// In each 16 bytes: pieces of `dwords` of one half of `a` and `b`, by turns.
-    fn halves(&mut self, a: &LlvmValue, b: &LlvmValue, half: u32, dwords: u32) -> LlvmValue {
+    fn halves(&mut self, a: LlvmValue<'c>, b: LlvmValue<'c>, half: u32, dwords: u32) -> LlvmValue<'c> {
         let lanes = a.ty.lanes;
         let order = |lane: u32| {
             let (tile, at) = (lane / 4 * 4, lane % 4);

@@ -25,7 +25,7 @@ use gencl_testing::processor_time;
 use gencl_translator::host::Host;
 use gencl_translator::middle::parse::parse;
 use gencl_translator::middle::verify::verify;
-use gencl_translator::{Choices, to_ir};
+use gencl_translator::{Choices, Context, to_ir};
 
 use crate::branches::SUMS;
 
@@ -127,7 +127,9 @@ impl TranslationSource for Translator {
 
 /// The middle IR of a kernel is well-formed, and its text, which is returned, is read as the same.
 fn check_middle(request: &Request, choices: &Choices) -> String {
-    let written = to_ir(request, choices).unwrap_or_else(|why| panic!("not translated: {why}"));
+    let context = Context::create();
+    let written = to_ir(&context, request, choices).unwrap_or_else(|why| panic!("not translated: {why}"));
+    written.module.verify().unwrap_or_else(|why| panic!("{}", why.to_string()));
     let function = written.middle;
     verify(&function).unwrap_or_else(|why| panic!("{why}\n{function}"));
     let text = function.to_string();

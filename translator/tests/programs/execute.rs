@@ -7,6 +7,7 @@ use gencl_eu::message::AtomicOperation;
 use gencl_isa::Generation;
 use gencl_simulator::translated::loader::HostCode;
 use gencl_testing::Random;
+use gencl_translator::Context;
 use gencl_translator::analysis::message::{Memory as MessageMemory, Message};
 use gencl_translator::analysis::plan::Doubts;
 use gencl_translator::analysis::plan::{Plan, Step};
@@ -258,12 +259,14 @@ pub fn executed(
         halves: false,
         doubts: Doubts::default(),
     };
+    let context = Context::create();
     let written = lower(
+        &context,
         &plan,
         Lifted { function: function.clone(), interpreted: Vec::new(), counters: 0, counted: Vec::new() },
         tier,
     );
-    let object = host.compile(&written.ir, tier)?;
+    let object = host.compile(&written.module, tier)?;
     let translation = Translation { object, ..written.translation };
     let code = HostCode::load(&translation).map_err(|error| error.to_string())?;
     Ok(launched(program, &code, state))
