@@ -89,7 +89,7 @@ impl Call<'_, '_> {
     }
 
     /// Reads an element of 1, 2, 4 or 8 bytes; 0 out of bounds.
-    #[inline]
+    #[inline(always)]
     pub fn read_element(&mut self, region: MemoryRegion, offset: u64, size: usize) -> Result<u64, Fault> {
         match region {
             MemoryRegion::Memory { base, size: end } if is_inside(offset, size, end) => {
@@ -109,7 +109,7 @@ impl Call<'_, '_> {
     }
 
     /// Writes an element of 1, 2, 4 or 8 bytes; dropped out of bounds.
-    #[inline]
+    #[inline(always)]
     pub fn write_element(
         &mut self,
         region: MemoryRegion,
@@ -141,7 +141,7 @@ impl Call<'_, '_> {
 
     /// Aligns an offset down to a multiple of `size`, as the hardware does; in strict mode an unaligned one
     /// is a fault.
-    #[inline]
+    #[inline(always)]
     pub fn aligned(&self, offset: u64, size: u64) -> Result<u64, Fault> {
         if self.context.strict && !offset.is_multiple_of(size) {
             return Err(Fault::illegal(format!(

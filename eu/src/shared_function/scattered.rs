@@ -76,7 +76,7 @@ pub fn scattered(call: &mut Call<'_, '_>, message: &Scattered) -> Result<(), Fau
 }
 
 /// Moves one element between memory and a register. Reads are zero-extended to the register's element.
-#[inline]
+#[inline(always)]
 fn transfer(
     call: &mut Call<'_, '_>,
     region: MemoryRegion,
