@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::llvm::{Llvm, out_dir};
+use crate::llvm::{Llvm, VERSION, out_dir};
 use crate::shards;
 
 /// A size of pointers: the library is built once for each.
@@ -100,8 +100,8 @@ fn check_version(base: &Path) {
     let text = std::fs::read_to_string(base).expect("just written");
     let version = text.split("clang version ").nth(1).and_then(|rest| rest.split('.').next());
     assert!(
-        version.is_none_or(|version| version == "19"),
-        "libclc is of clang {}: install libclc-19, or set GENCL_LIBCLC",
+        version.is_none_or(|version| version == VERSION),
+        "libclc is of clang {}: install libclc-{VERSION}, or set GENCL_LIBCLC",
         version.unwrap_or_default()
     );
 }
@@ -188,7 +188,7 @@ fn libclc(machine: &Machine) -> PathBuf {
     let candidates: Vec<PathBuf> = folders.iter().map(|folder| folder.join(machine.libclc)).collect();
     let found = candidates.iter().find(|path| path.exists());
     let found = found.unwrap_or_else(|| {
-        panic!("libclc is not among {candidates:?}: install libclc-19, or set GENCL_LIBCLC")
+        panic!("libclc is not among {candidates:?}: install libclc-{VERSION}, or set GENCL_LIBCLC")
     });
     println!("cargo::rerun-if-changed={}", found.display());
     found.clone()

@@ -1,7 +1,11 @@
-//! The installation of LLVM 19 and clang 19 that the compiler is built with.
+//! The installation of LLVM and clang that the compiler is built with.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// The version of LLVM, clang and libclc, which `scripts/install-dependencies` and `scripts/dist` read here. The features
+/// of `inkwell` in `Cargo.toml` name it, too; what else depends on it is in `docs/measurements/llvm.md`.
+pub const VERSION: &str = "19";
 
 /// An installation of LLVM.
 pub struct Llvm {
@@ -52,18 +56,20 @@ const CLANG: &[&str] = &[
 ];
 
 impl Llvm {
-    /// Finds LLVM 19 with `llvm-config`: from `LLVM_SYS_191_PREFIX` if it is set, as in llvm-sys, else from
-    /// `PATH`.
+    /// Finds LLVM with `llvm-config`: from `LLVM_SYS_191_PREFIX` (for LLVM 19) if it is set, as in llvm-sys, else
+    /// from `PATH`.
     pub fn find() -> Self {
-        println!("cargo::rerun-if-env-changed=LLVM_SYS_191_PREFIX");
-        let candidates = match std::env::var_os("LLVM_SYS_191_PREFIX") {
+        let variable = format!("LLVM_SYS_{VERSION}1_PREFIX");
+        println!("cargo::rerun-if-env-changed={variable}");
+        let candidates = match std::env::var_os(&variable) {
             Some(prefix) => vec![Path::new(&prefix).join("bin/llvm-config")],
-            None => vec!["llvm-config-19".into(), "llvm-config".into()],
+            None => vec![format!("llvm-config-{VERSION}").into(), "llvm-config".into()],
         };
-        let config = candidates
-            .iter()
-            .find(|config| query(config, &["--version"]).is_some_and(|version| version.starts_with("19.")))
-            .expect("llvm-config of LLVM 19 not found: install llvm-19-dev, or set LLVM_SYS_191_PREFIX");
+        let is_wanted = |version: String| version.split('.').next() == Some(VERSION);
+        let config = candidates.iter().find(|config| query(config, &["--version"]).is_some_and(is_wanted));
+        let config = config.unwrap_or_else(|| {
+            panic!("llvm-config of LLVM {VERSION} not found: install llvm-{VERSION}-dev, or set {variable}")
+        });
         let path = |what| PathBuf::from(query(config, &[what]).expect("llvm-config answers"));
         Self {
             config: config.clone(),
@@ -91,7 +97,7 @@ impl Llvm {
         if cfg!(feature = "static") {
             self.link_archives();
         } else {
-            for library in ["stdc++", "clang-cpp", "LLVM-19"] {
+            for library in ["stdc++", "clang-cpp", &format!("LLVM-{VERSION}")] {
                 println!("cargo::rustc-link-lib=dylib={library}");
             }
         }
@@ -155,10 +161,10 @@ impl Llvm {
     /// Copies clang's `opencl-c-base.h` without its declarations for SPIR, which assume that every feature is
     /// supported, with our own features before it and our own declarations after it.
     pub fn prepare_base_header(&self) {
-        let source = self.libraries.join("clang/19/include/opencl-c-base.h");
+        let source = self.libraries.join(format!("clang/{VERSION}/include/opencl-c-base.h"));
         println!("cargo::rerun-if-changed={}", source.display());
         let text = std::fs::read_to_string(&source)
-            .unwrap_or_else(|e| panic!("{}: {e}; install libclang-common-19-dev", source.display()));
+            .unwrap_or_else(|e| panic!("{}: {e}; install libclang-common-{VERSION}-dev", source.display()));
         let everything = "#if defined(__SPIR__) || defined(__SPIRV__)";
         assert!(text.contains(everything), "opencl-c-base.h is not as expected");
         let guard = "#define _OPENCL_BASE_H_\n";
@@ -178,7 +184,7 @@ impl Llvm {
         match command.status() {
             Ok(status) if status.success() => {}
             Ok(status) => panic!("{command:?}: {status}"),
-            Err(e) => panic!("{command:?}: {e}; install llvm-19 and clang-19"),
+            Err(e) => panic!("{command:?}: {e}; install llvm-{VERSION} and clang-{VERSION}"),
         }
     }
 }

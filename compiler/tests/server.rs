@@ -34,7 +34,7 @@ impl Client {
         match read_message(&mut output).unwrap() {
             Some(FromServer::Hello { version, compiler }) => {
                 assert_eq!(version, VERSION);
-                assert!(compiler.contains("clang version 19"), "{compiler}");
+                assert!(compiler.contains("clang version "), "{compiler}");
             }
             other => panic!("{other:?}"),
         }
