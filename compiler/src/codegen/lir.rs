@@ -289,7 +289,7 @@ impl Inst {
         let step = d.ty.size() * u32::from(d.hstride);
         (0..3).any(|i| match (&self.isa.sources[i], self.srcs[i]) {
             (Operand::Register(s), Some(_)) => !packed(s) || s.ty.size() != step,
-            _ => false,
+            (Operand::Register(_), None) | (Operand::Immediate { .. } | Operand::None, _) => false,
         })
     }
 }

@@ -93,7 +93,7 @@ impl Val {
     pub fn constant(&self) -> Option<u64> {
         match self.location {
             ValueLocation::Immediate(bits) => Some(bits),
-            _ => None,
+            ValueLocation::Register(_) | ValueLocation::Arf { .. } => None,
         }
     }
 
@@ -106,7 +106,7 @@ impl Val {
     pub fn cast(self, ty: Type) -> Val {
         match self.location {
             ValueLocation::Immediate(bits) => Val::imm(bits, ty),
-            _ => Val { ty, ..self },
+            ValueLocation::Register(_) | ValueLocation::Arf { .. } => Val { ty, ..self },
         }
     }
 

@@ -56,7 +56,7 @@ pub fn rematerialisable(program: &Program) -> FxHashMap<Vreg, Inst> {
                     && is_invariant(v)
             }
             (Operand::Register(_), None) => false,
-            _ => true,
+            (Operand::Immediate { .. } | Operand::None, _) => true,
         });
         info.fixed.is_none() && info.piece_of.is_none() && covered == info.size && is_plain && sources
     };

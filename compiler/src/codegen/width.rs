@@ -1,7 +1,7 @@
 //! Choice of the SIMD width.
 
 use crate::ir::analysis::values::Values;
-use crate::ir::{BinaryOp, Form, Function, Instruction, Leave, Op, Reg, UnaryOp};
+use crate::ir::{BinaryOp, Form, Function, Instruction, Op, Reg, UnaryOp};
 use fixedbitset::FixedBitSet;
 
 /// Whether SIMD32 is expected to be faster, if registers suffice.
@@ -43,10 +43,7 @@ pub fn candidate_widths(function: &Function, possible: &[u32]) -> Vec<u32> {
 
 /// Whether it decides which lanes execute another iteration of a loop.
 fn leaves_loop(instruction: &Instruction) -> bool {
-    match instruction.op {
-        Op::Leave { by, .. } => by.is_backward() || matches!(by, Leave::Break | Leave::Continue),
-        _ => false,
-    }
+    matches!(instruction.op, Op::Leave { by, .. } if by.decides_on_iterations())
 }
 
 /// Whether a decision is expected to be nearly uniform: it depends on ids and on uniform values, but not on

@@ -5,7 +5,7 @@
 //! lanes that execute them ([`super::signature::Class::CrossLane`]).
 
 use super::fold::fold;
-use super::{BinaryOp, Op, Type};
+use super::{BinaryOp, FloatFormat, Op, Type};
 use gencl_ir_support::names;
 use smallvec::{SmallVec, smallvec};
 
@@ -66,10 +66,10 @@ impl GroupOp {
     /// The identity: the value of lanes that take no part (OpenCL C 3.0, 6.15.16: infinities for minima and
     /// maxima of floats).
     pub fn identity(self, ty: Type) -> u64 {
-        let float = |half: u64, single: u64, double: u64| match ty {
-            Type::F16 => half,
-            Type::F32 => single,
-            _ => double,
+        let float = |half: u64, single: u64, double: u64| match ty.float_format() {
+            Some(FloatFormat::Half) => half,
+            Some(FloatFormat::Single) => single,
+            Some(FloatFormat::Double) | None => double,
         };
         let infinity = float(0x7c00, 0x7f80_0000, 0x7ff0_0000_0000_0000);
         let sign = 1u64 << (ty.bits() - 1);

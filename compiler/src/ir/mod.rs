@@ -73,6 +73,15 @@ pub enum Type {
     F64,
 }
 
+/// The formats of floats (IEEE 754 binary16, binary32, binary64).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain words")]
+pub enum FloatFormat {
+    Half,
+    Single,
+    Double,
+}
+
 /// A virtual register: an index into [`Function::registers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reg(pub u32);
@@ -206,6 +215,22 @@ impl Leave {
         match self {
             Leave::While | Leave::Back => true,
             Leave::Goto | Leave::If | Leave::Else | Leave::Break | Leave::Continue => false,
+        }
+    }
+
+    /// Whether it is the machine's `goto`.
+    pub fn is_goto(self) -> bool {
+        match self {
+            Leave::Goto | Leave::Back => true,
+            Leave::If | Leave::Else | Leave::Break | Leave::Continue | Leave::While => false,
+        }
+    }
+
+    /// Whether it decides which lanes execute another iteration of a loop.
+    pub fn decides_on_iterations(self) -> bool {
+        match self {
+            Leave::Break | Leave::Continue | Leave::While | Leave::Back => true,
+            Leave::Goto | Leave::If | Leave::Else => false,
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use super::signature::Class;
 use super::{
-    Block, BlockId, Family, Function, Instruction, Location, Op, Reg, RegisterInfo, Space, Type, UnaryOp,
+    Block, BlockId, Family, FloatFormat, Function, Instruction, Location, Op, Reg, RegisterInfo, Space, Type,
+    UnaryOp,
 };
 use smallvec::{SmallVec, smallvec};
 
@@ -52,7 +53,25 @@ impl Type {
 
     /// A float type?
     pub fn is_float(self) -> bool {
-        matches!(self, Type::F16 | Type::F32 | Type::F64)
+        self.float_format().is_some()
+    }
+
+    /// The format of a float type's values.
+    pub fn float_format(self) -> Option<FloatFormat> {
+        match self {
+            Type::F16 => Some(FloatFormat::Half),
+            Type::F32 => Some(FloatFormat::Single),
+            Type::F64 => Some(FloatFormat::Double),
+            Type::Bool
+            | Type::S8
+            | Type::U8
+            | Type::S16
+            | Type::U16
+            | Type::S32
+            | Type::U32
+            | Type::S64
+            | Type::U64 => None,
+        }
     }
 
     /// A signed integer type?
@@ -124,23 +143,36 @@ impl Op {
             Op::Vote { target, next, .. } => smallvec![target, next],
             Op::Leave { target, next, empty, .. } => smallvec![target, next, empty],
             Op::Join { next, empty, .. } => smallvec![next, empty],
-            _ => SmallVec::new(),
+            Op::Immediate { .. }
+            | Op::Input(_)
+            | Op::Undefined
+            | Op::Unary(..)
+            | Op::Binary(..)
+            | Op::Ternary(..)
+            | Op::Compare(..)
+            | Op::Select(_)
+            | Op::Convert { .. }
+            | Op::Pair
+            | Op::Half { .. }
+            | Op::Load { .. }
+            | Op::Store { .. }
+            | Op::Atomic { .. }
+            | Op::Image(_)
+            | Op::CrossLane(_)
+            | Op::Barrier { .. }
+            | Op::SubgroupBarrier { .. }
+            | Op::Fence { .. }
+            | Op::Return => SmallVec::new(),
         }
     }
 
     /// Where control of the thread goes after a terminator. Lanes that leave forward wait where they go, and
     /// the thread comes there in its own time.
     pub fn successors(&self) -> SmallVec<[BlockId; 2]> {
-        match *self {
-            Op::Leave { by, target, next, empty } => {
-                if by.is_backward() {
-                    smallvec![target, next]
-                } else {
-                    smallvec![next, empty]
-                }
-            }
-            _ => self.targets().into_iter().collect(),
+        if let Op::Leave { by, target, next, empty } = *self {
+            return if by.is_backward() { smallvec![target, next] } else { smallvec![next, empty] };
         }
+        self.targets().into_iter().collect()
     }
 }
 

@@ -5,7 +5,7 @@
 //! know; nothing else states a typing rule. Rows of the arithmetic operations are in `arithmetic.rs`.
 
 use super::image::{CHANNELS, MAX_COORDINATES};
-use super::{AtomicOp, CrossLane, Family, Input, Op, Space, Type};
+use super::{AtomicOp, CrossLane, Family, Form, Input, Op, Space, Type};
 use gencl_program::PushSource;
 use std::ops::RangeInclusive;
 
@@ -127,11 +127,32 @@ pub struct Signature {
     /// Do all lanes get the same when the sources that decide
     /// ([`super::analysis::uniformity::decisive_sources`]) are the same for all?
     pub uniform: bool,
+    /// The sources that decide on that; `None`: all.
+    pub decisive: Option<&'static [usize]>,
+    /// The forms of functions in which it exists.
+    pub forms: &'static [Form],
+    /// Whether it takes a predicate.
+    pub predicable: bool,
 }
 
 impl Signature {
     const fn new(class: Class, dsts: Operands, srcs: Operands) -> Self {
-        Signature { class, dsts, srcs, result: None, exact: false, uniform: true }
+        Signature {
+            class,
+            dsts,
+            srcs,
+            result: None,
+            exact: false,
+            uniform: true,
+            decisive: None,
+            forms: &[Form::PerLane, Form::Linear, Form::Masked],
+            predicable: true,
+        }
+    }
+
+    const fn terminator(forms: &'static [Form], srcs: Operands) -> Self {
+        let row = Self::new(Class::Terminator, Operands::NONE, srcs);
+        Signature { forms, predicable: false, ..row }
     }
 
     fn pure<const N: usize>(result: Type, srcs: [Type; N]) -> Self {
@@ -170,7 +191,8 @@ impl Op {
                 Signature::new(Class::Launch, dsts, none).uniform_if(is_uniform(input))
             }
             Op::Undefined => {
-                Signature::new(Class::Undefined, Operands::list(Families::ANY, 1..=usize::MAX), none)
+                let dsts = Operands::list(Families::ANY, 1..=usize::MAX);
+                Signature { predicable: false, ..Signature::new(Class::Undefined, dsts, none) }
             }
             Op::Load { space, ty, .. } => {
                 let row = Signature::new(Class::Read, elements(ty), none.at_address(space));
@@ -199,16 +221,22 @@ impl Op {
                     CrossLane::Ballot => (U32, Operands::of([Bool])),
                     CrossLane::Reduce(_, ty) | CrossLane::Scan { ty, .. } => (ty, Operands::of([ty])),
                 };
-                Signature::new(Class::CrossLane, Operands::of([result]), srcs).uniform_if(op.gives_uniform())
+                let row = Signature::new(Class::CrossLane, Operands::of([result]), srcs);
+                let decisive = Some(op.decisive_sources());
+                Signature { decisive, ..row.uniform_if(op.gives_uniform()) }
             }
-            Op::Barrier { .. } | Op::SubgroupBarrier { .. } | Op::Fence { .. } => {
-                Signature::new(Class::Order, none, none)
+            Op::Barrier { .. } | Op::SubgroupBarrier { .. } => {
+                Signature { predicable: false, ..Signature::new(Class::Order, none, none) }
             }
-            Op::Branch { .. } | Op::Vote { .. } => {
-                Signature::new(Class::Terminator, none, Operands::of([Bool]))
+            Op::Fence { .. } => Signature::new(Class::Order, none, none),
+            Op::Branch { .. } => Signature::terminator(&[Form::PerLane], Operands::of([Bool])),
+            Op::Vote { .. } => Signature::terminator(&[Form::Linear, Form::Masked], Operands::of([Bool])),
+            Op::Leave { .. } => {
+                Signature { predicable: true, ..Signature::terminator(&[Form::Masked], none) }
             }
-            Op::Jump(_) | Op::Leave { .. } | Op::Join { .. } | Op::Return => {
-                Signature::new(Class::Terminator, none, none)
+            Op::Join { .. } => Signature::terminator(&[Form::Masked], none),
+            Op::Jump(_) | Op::Return => {
+                Signature::terminator(&[Form::PerLane, Form::Linear, Form::Masked], none)
             }
         }
     }

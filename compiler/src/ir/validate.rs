@@ -171,33 +171,20 @@ impl Checker<'_> {
             if function.register(predicate.reg).family != Family::Bool {
                 problems.push(format!("predicate %{} is not a Bool", predicate.reg.0));
             }
-            let takes = match instruction.op {
-                Op::Leave { .. } => true,
-                Op::Barrier { .. } | Op::SubgroupBarrier { .. } | Op::Undefined => false,
-                op => !op.is_terminator(),
-            };
-            if !takes {
+            if !instruction.op.signature().predicable {
                 problems.push("this operation takes no predicate".to_owned());
             }
         }
         let last = place + 1 == function.layout.len();
         let form = function.form;
-        match instruction.op {
-            Op::Branch { .. } if form != Form::PerLane => {
-                problems.push(format!("a branch in the {} form", form.name()));
-            }
-            Op::Vote { .. } if form == Form::PerLane => {
-                problems.push("a vote in the per-lane form".to_owned());
-            }
-            Op::Vote { .. }
-                if form == Form::Masked && !function.register(instruction.condition()).uniform =>
-            {
-                problems.push("a vote of lanes that may differ in the masked form".to_owned());
-            }
-            Op::Leave { .. } | Op::Join { .. } if form != Form::Masked => {
-                problems.push(format!("an operation of the masked form in the {} form", form.name()));
-            }
-            _ => {}
+        if !instruction.op.signature().forms.contains(&form) {
+            problems.push(format!("the operation does not exist in the {} form", form.name()));
+        }
+        if matches!(instruction.op, Op::Vote { .. })
+            && form == Form::Masked
+            && !function.register(instruction.condition()).uniform
+        {
+            problems.push("a vote of lanes that may differ in the masked form".to_owned());
         }
         if form == Form::PerLane {
             return;

@@ -128,7 +128,7 @@ impl RegisterPlacement<'_> {
             InstKind::Fill(first) => {
                 Some(ByteRange { storage: Storage::Scratch, first, end: first + inst.dst_span() })
             }
-            _ => None,
+            InstKind::Normal | InstKind::Undef | InstKind::Copy | InstKind::Spill(_) => None,
         };
         sources.map(|(n, v)| self.bytes(v, inst.src_span(n))).chain(scratch)
     }
@@ -136,7 +136,9 @@ impl RegisterPlacement<'_> {
     fn writes<'a>(&'a self, inst: &'a Inst) -> impl Iterator<Item = ByteRange> + 'a {
         let destination = inst.dst.map(|v| match inst.kind {
             InstKind::Undef => self.bytes(v, self.vregs[v.vreg.0 as usize].size - v.offset),
-            _ => self.bytes(v, inst.dst_span()),
+            InstKind::Normal | InstKind::Copy | InstKind::Spill(_) | InstKind::Fill(_) => {
+                self.bytes(v, inst.dst_span())
+            }
         });
         let scratch = match inst.kind {
             InstKind::Spill(first) => inst.spilled().map(|(_, bytes)| ByteRange {
@@ -144,7 +146,7 @@ impl RegisterPlacement<'_> {
                 first,
                 end: first + bytes,
             }),
-            _ => None,
+            InstKind::Normal | InstKind::Undef | InstKind::Copy | InstKind::Fill(_) => None,
         };
         destination.into_iter().chain(scratch)
     }
@@ -311,7 +313,7 @@ fn access(inst: &Inst, generation: Generation) -> Order {
     };
     let source_is_state = |operand: &Operand| match operand {
         Operand::Register(source) => is_state(source.register) || source.indirect.is_some(),
-        _ => false,
+        Operand::Immediate { .. } | Operand::None => false,
     };
     let isa = &inst.isa;
     // A physical register, at the end of the thread: allocation relies on no virtual register being live
@@ -342,7 +344,23 @@ fn access(inst: &Inst, generation: Generation) -> Order {
             at(surface, write)
         }
         Ok(Operation::UntypedAtomic { surface, .. }) => at(surface, true),
-        _ => Order::Barrier,
+        Ok(
+            Operation::UntypedAtomicFloat { .. }
+            | Operation::DwordScattered { .. }
+            | Operation::OwordDualBlock { .. }
+            | Operation::ScratchBlock { .. }
+            | Operation::Fence { .. }
+            | Operation::Typed { .. }
+            | Operation::TypedAtomic { .. }
+            | Operation::MediaBlock { .. }
+            | Operation::RenderTarget { .. }
+            | Operation::Sampler { .. }
+            | Operation::Urb { .. }
+            | Operation::Gateway { .. }
+            | Operation::ThreadSpawner { .. }
+            | Operation::PixelInterpolator { .. },
+        )
+        | Err(_) => Order::Barrier,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Arithmetic and logic.
 
-use super::{Failure, Selector, machine_type, unsigned};
+use super::arithmetic64::Bits;
+use super::{Failure, Selector, machine_type, one, unsigned};
 use crate::codegen::operand::{Dest, Operation, Val};
 use crate::ir::{BinaryOp, Instruction, Reg, TernaryOp, Type as IrType, UnaryOp};
 use gencl_isa::{Condition, MathFunction, Opcode, Type};
@@ -105,19 +106,14 @@ impl Selector<'_> {
             }
             UnaryOp::Canonicalize => {
                 let v = self.val(src, machine)?;
-                let one = match machine {
-                    Type::F => 1.0f32.to_bits().into(),
-                    Type::HF => 0x3c00,
-                    Type::DF => 1.0f64.to_bits(),
-                    _ => return Err(Failure::unsupported(format!("{op:?} of {ty:?}"))),
-                };
                 let d = self.dest(dst, machine)?;
-                self.binary_op(Operation::new(Opcode::Mul), true, d, v, Val::imm(one, machine));
+                self.binary_op(Operation::new(Opcode::Mul), true, d, v, Val::imm(one(ty), machine));
                 Ok(())
             }
-            UnaryOp::LeadingZeros | UnaryOp::TrailingZeros | UnaryOp::PopCount | UnaryOp::BitReverse => {
-                self.bits(op, unsigned(machine.size()), dst, src)
-            }
+            UnaryOp::LeadingZeros => self.bits(Bits::LeadingZeros, machine, dst, src),
+            UnaryOp::TrailingZeros => self.bits(Bits::TrailingZeros, machine, dst, src),
+            UnaryOp::PopCount => self.bits(Bits::Count, machine, dst, src),
+            UnaryOp::BitReverse => self.bits(Bits::Reverse, machine, dst, src),
             UnaryOp::Floor
             | UnaryOp::Ceil
             | UnaryOp::Trunc
@@ -155,7 +151,8 @@ impl Selector<'_> {
     }
 
     /// Counting and reversing bits.
-    fn bits(&mut self, op: UnaryOp, ty: Type, dst: Reg, src: Reg) -> Result<(), Failure> {
+    fn bits(&mut self, op: Bits, ty: Type, dst: Reg, src: Reg) -> Result<(), Failure> {
+        let ty = unsigned(ty.size());
         let v = self.val(src, ty)?;
         let d = self.dest(dst, ty)?;
         if ty.size() == 8 {
@@ -173,15 +170,15 @@ impl Selector<'_> {
         };
         let t = if ty.size() < 4 { self.b.temporary(d.scalar(), Type::UD) } else { d };
         match op {
-            UnaryOp::PopCount => self.b.op(Operation::new(Opcode::Cbit), t, &[v]),
-            UnaryOp::LeadingZeros => {
+            Bits::Count => self.b.op(Operation::new(Opcode::Cbit), t, &[v]),
+            Bits::LeadingZeros => {
                 self.b.op(Operation::new(Opcode::Lzd), t, &[v]);
                 if spare > 0 {
                     let less = Val::imm(spare.wrapping_neg(), Type::D);
                     self.b.op(Operation::new(Opcode::Add), t, &[t.val(), less]);
                 }
             }
-            UnaryOp::TrailingZeros => {
+            Bits::TrailingZeros => {
                 let mut v = v;
                 if spare > 0 {
                     // A one just above makes the width the result for 0.
@@ -190,7 +187,7 @@ impl Selector<'_> {
                 }
                 self.find_first_set(t, v);
             }
-            _ => {
+            Bits::Reverse => {
                 self.b.op(Operation::new(Opcode::Bfrev), t, &[v]);
                 if spare > 0 {
                     self.b.op(Operation::new(Opcode::Shr), t, &[t.val(), Val::imm(spare, Type::UD)]);

@@ -2,8 +2,17 @@
 
 use super::{Failure, Selector};
 use crate::codegen::operand::{Dest, Operation, Val};
-use crate::ir::UnaryOp;
 use gencl_isa::{Opcode, Type};
+
+/// Counting and reversing bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bits {
+    /// The number of ones.
+    Count,
+    LeadingZeros,
+    TrailingZeros,
+    Reverse,
+}
 
 /// Low and high dwords.
 fn halves(v: Val) -> (Val, Val) {
@@ -66,33 +75,33 @@ impl Selector<'_> {
     }
 
     /// Counting and reversing bits of quadwords.
-    pub fn bits64(&mut self, op: UnaryOp, d: Dest, v: Val) {
+    pub fn bits64(&mut self, op: Bits, d: Dest, v: Val) {
         let scalar = d.scalar();
         let (low, high) = halves(v);
         let first = self.b.temporary(scalar, Type::UD);
         let second = self.b.temporary(scalar, Type::UD);
         match op {
-            UnaryOp::BitReverse => {
+            Bits::Reverse => {
                 self.b.op(Operation::new(Opcode::Bfrev), first, &[high]);
                 self.b.op(Operation::new(Opcode::Bfrev), second, &[low]);
                 self.b.mov(d.part(0, Type::UD), first.val());
                 self.b.mov(d.part(4, Type::UD), second.val());
                 return;
             }
-            UnaryOp::PopCount => {
+            Bits::Count => {
                 self.b.op(Operation::new(Opcode::Cbit), first, &[low]);
                 self.b.op(Operation::new(Opcode::Cbit), second, &[high]);
             }
-            UnaryOp::LeadingZeros => {
+            Bits::LeadingZeros => {
                 self.b.op(Operation::new(Opcode::Lzd), first, &[high]);
                 self.b.op(Operation::new(Opcode::Lzd), second, &[low]);
             }
-            _ => {
+            Bits::TrailingZeros => {
                 self.find_first_set(first, low);
                 self.find_first_set(second, high);
             }
         }
-        if op != UnaryOp::PopCount {
+        if op != Bits::Count {
             // The second count is added if the first is 32, that is if its bit 5 is set.
             let mask = self.b.temporary(scalar, Type::UD);
             self.op2(Opcode::Shr, mask, first.val(), Val::imm(5, Type::UW));

@@ -4,7 +4,7 @@
 //! source's stride (a second move packs them), there is no conversion between 8 or 16 bits and 64 bits, and
 //! the rounding mode of floats is state (`cr0`), not a part of the instruction.
 
-use super::{Failure, Selector, machine_type, unsigned};
+use super::{Failure, Selector, machine_type, one, unsigned};
 use crate::codegen::operand::{Dest, Operation, Val};
 use crate::ir::{Instruction, Rounding, Type as IrType};
 use gencl_isa::{Arf, Condition, Opcode, Type};
@@ -64,13 +64,8 @@ impl Selector<'_> {
         match (to, from) {
             (IrType::Bool, _) => Err(Failure::internal("a truth value is made by a comparison")),
             (_, IrType::Bool) => {
+                let one = one(to);
                 let to = machine_type(to)?;
-                let one = match to {
-                    Type::F => 1.0f32.to_bits().into(),
-                    Type::HF => 0x3c00,
-                    Type::DF => 1.0f64.to_bits(),
-                    _ => 1,
-                };
                 let flag = self.read_flag(src)?;
                 let ty = if to.size() == 1 { Type::UW } else { unsigned(to.size()) };
                 let d = self.dest(dst, ty)?;

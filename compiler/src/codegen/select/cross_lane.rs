@@ -8,7 +8,7 @@ use super::{Failure, Selector, machine_type, unsigned};
 use crate::codegen::indirect::Table;
 use crate::codegen::lir::{GRF, VRef};
 use crate::codegen::operand::{Dest, LaneRegion, Operation, Val, ValueLocation};
-use crate::ir::{BinaryOp, CrossLane, Form, GroupOp, Instruction, Predicate, Reg, Type as IrType};
+use crate::ir::{CrossLane, Form, GroupOp, Instruction, Predicate, Reg, Type as IrType};
 use gencl_isa::{Condition, Opcode, Type};
 
 /// The type in which values are combined: bytes as words, whose low bytes are the results.
@@ -66,16 +66,16 @@ impl Selector<'_> {
     /// d = a op b, in a [`working_type`].
     fn combine(&mut self, op: GroupOp, d: Dest, a: Val, b: Val) {
         let wide = d.ty.size() == 8 && !d.ty.is_float();
-        let opcode = match op.binary() {
-            BinaryOp::Mul if wide => return self.mul64(d, a, b),
-            BinaryOp::Mul if d.ty.size() == 4 && !d.ty.is_float() => return self.multiply(d, a, b),
-            BinaryOp::Min => return self.b.op(Operation::choose(Condition::Less), d, &[a, b]),
-            BinaryOp::Max => return self.b.op(Operation::choose(Condition::GreaterEqual), d, &[a, b]),
-            BinaryOp::Mul => Opcode::Mul,
-            BinaryOp::And => Opcode::And,
-            BinaryOp::Or => Opcode::Or,
-            BinaryOp::Xor => Opcode::Xor,
-            _ => Opcode::Add,
+        let opcode = match op {
+            GroupOp::Mul if wide => return self.mul64(d, a, b),
+            GroupOp::Mul if d.ty.size() == 4 && !d.ty.is_float() => return self.multiply(d, a, b),
+            GroupOp::Min => return self.b.op(Operation::choose(Condition::Less), d, &[a, b]),
+            GroupOp::Max => return self.b.op(Operation::choose(Condition::GreaterEqual), d, &[a, b]),
+            GroupOp::Add => Opcode::Add,
+            GroupOp::Mul => Opcode::Mul,
+            GroupOp::And => Opcode::And,
+            GroupOp::Or => Opcode::Or,
+            GroupOp::Xor => Opcode::Xor,
         };
         self.b.op(Operation::new(opcode), d, &[a, b]);
     }

@@ -2,7 +2,7 @@
 
 use super::{Failure, Selector, machine_type};
 use crate::codegen::operand::{Dest, Operation, Val};
-use crate::ir::{Instruction, Rounding, Type as IrType, UnaryOp};
+use crate::ir::{FloatFormat, Instruction, Rounding, Type as IrType, UnaryOp};
 use gencl_isa::{MathFunction, Opcode, Type};
 
 /// Operations with one source that are one instruction on 32-bit floats.
@@ -69,10 +69,10 @@ impl Selector<'_> {
         let v = self.val(src, machine)?;
         let v = if machine == Type::F { v } else { self.materialize(v) };
         let d = self.dest(i.result(), machine)?;
-        match machine {
-            Type::F => self.b.op(Operation::new(opcode), d, &[v]),
-            Type::DF => self.round64(rounding, d, v),
-            _ => {
+        match ty.float_format() {
+            Some(FloatFormat::Single) => self.b.op(Operation::new(opcode), d, &[v]),
+            Some(FloatFormat::Double) => self.round64(rounding, d, v),
+            Some(FloatFormat::Half) | None => {
                 // Only single floats have the instructions, and they represent half floats exactly.
                 let t = self.b.temporary(d.scalar(), Type::F);
                 self.convert_to(t, v, Rounding::Default, false);

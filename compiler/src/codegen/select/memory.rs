@@ -301,7 +301,7 @@ impl Selector<'_> {
             let message = self.access(space, false, a.width, piece, 0)?;
             let (unit, step) = match piece {
                 Piece::Quadwords(_) => (Type::UQ, 8),
-                _ => (Type::UD, 4),
+                Piece::Dwords(_) | Piece::Scattered(_) => (Type::UD, 4),
             };
             let response = self.b.registers(a.lanes * piece.slots() / GRF);
             for first in a.messages() {
@@ -474,7 +474,7 @@ impl Selector<'_> {
         let payload = self.b.registers(a.lanes * piece.slots() / GRF);
         let step = match piece {
             Piece::Scattered(bytes) => bytes,
-            _ => size.min(4),
+            Piece::Dwords(_) | Piece::Quadwords(_) => size.min(4),
         };
         for byte in (offset..offset + piece.bytes()).step_by(step as usize) {
             let v = self.val(elements[(byte / size) as usize], ty)?;

@@ -20,12 +20,14 @@ use super::build::Builder;
 use super::lir::Program;
 use super::operand::{Dest, LaneRegion, Val, ValueLocation};
 use crate::ir::{
-    BinaryOp, BlockId, CrossLane, Family, Function, Instruction, Op, Reg, Type as IrType, UnaryOp,
+    BinaryOp, BlockId, CrossLane, Family, FloatFormat, Function, Instruction, Op, Reg, Type as IrType,
+    UnaryOp,
 };
 use flags::Flags;
 use gencl_device_info::DeviceInfo;
 use gencl_isa::Type;
 use gencl_program::report;
+use half::f16;
 #[cfg(test)]
 pub use interleave::granule;
 pub use payload::PrivateLocation;
@@ -212,6 +214,16 @@ fn machine_type(ty: IrType) -> Result<Type, Failure> {
     })
 }
 
+/// The bits of 1.
+fn one(ty: IrType) -> u64 {
+    match ty.float_format() {
+        Some(FloatFormat::Half) => f16::ONE.to_bits().into(),
+        Some(FloatFormat::Single) => 1.0f32.to_bits().into(),
+        Some(FloatFormat::Double) => 1.0f64.to_bits(),
+        None => 1,
+    }
+}
+
 /// The unsigned type of `size` bytes.
 fn unsigned(size: u32) -> Type {
     match size {
@@ -238,7 +250,28 @@ fn takes_predicate(op: &Op) -> bool {
         Op::Select(_) | Op::Convert { from: IrType::Bool, .. } => false,
         Op::Unary(op, _) => *op != UnaryOp::TrailingZeros,
         Op::Binary(op, _) => !matches!(op, BinaryOp::Min | BinaryOp::Max | BinaryOp::SubSat),
-        _ => true,
+        Op::Immediate { .. }
+        | Op::Input(_)
+        | Op::Undefined
+        | Op::Ternary(..)
+        | Op::Compare(..)
+        | Op::Convert { .. }
+        | Op::Pair
+        | Op::Half { .. }
+        | Op::Load { .. }
+        | Op::Store { .. }
+        | Op::Atomic { .. }
+        | Op::Image(_)
+        | Op::CrossLane(_)
+        | Op::Barrier { .. }
+        | Op::SubgroupBarrier { .. }
+        | Op::Fence { .. }
+        | Op::Jump(_)
+        | Op::Branch { .. }
+        | Op::Vote { .. }
+        | Op::Leave { .. }
+        | Op::Join { .. }
+        | Op::Return => true,
     }
 }
 
@@ -358,7 +391,22 @@ impl Selector<'_> {
             Op::CrossLane(CrossLane::Shuffle(ty) | CrossLane::Reduce(_, ty) | CrossLane::Scan { ty, .. }) => {
                 ty == IrType::F64
             }
-            _ => false,
+            Op::CrossLane(CrossLane::Ballot)
+            | Op::Input(_)
+            | Op::Select(_)
+            | Op::Load { .. }
+            | Op::Store { .. }
+            | Op::Atomic { .. }
+            | Op::Image(_)
+            | Op::Barrier { .. }
+            | Op::SubgroupBarrier { .. }
+            | Op::Fence { .. }
+            | Op::Jump(_)
+            | Op::Branch { .. }
+            | Op::Vote { .. }
+            | Op::Leave { .. }
+            | Op::Join { .. }
+            | Op::Return => false,
         };
         let allowed = self.target.execution.int64 || double && self.target.execution.float64;
         let is_qword = |reg: &Reg| self.function.register(*reg).family == Family::Qword;

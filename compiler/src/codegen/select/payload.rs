@@ -84,6 +84,7 @@ pub fn plan(function: &Function, simd: u32, place: PrivateLocation, most: u32) -
                 want(PushSource::LocalSize(1), 4);
             }
             Op::Input(Input::LaneId) => p.needs_lane_ids = true,
+            Op::Input(Input::GroupId(_) | Input::SimdWidth) => {}
             Op::Immediate { ty: IrType::Bool, .. }
             | Op::Unary(UnaryOp::Not, IrType::Bool)
             | Op::Vote { vote: Vote::All, .. } => p.needs_dispatch_mask = function.form == Form::Linear,

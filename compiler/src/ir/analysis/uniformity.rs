@@ -91,10 +91,7 @@ fn remove_dependent(function: &Function, uniform: &mut FixedBitSet) {
 
 /// The sources that must be uniform for the results to be: all, except those that are reduced across lanes.
 pub fn decisive_sources(instruction: &Instruction) -> impl Iterator<Item = &Reg> {
-    let chosen = match instruction.op {
-        Op::CrossLane(op) => Some(op.decisive_sources()),
-        _ => None,
-    };
+    let chosen = instruction.op.signature().decisive;
     let decides = move |index: &usize| chosen.is_none_or(|chosen| chosen.contains(index));
     instruction.srcs.iter().enumerate().filter(move |(index, _)| decides(index)).map(|(_, src)| src)
 }

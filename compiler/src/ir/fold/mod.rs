@@ -4,7 +4,7 @@
 //! hardware's documentation, so that each checks the other. Values are bits in the low end of a `u64`, zero
 //! above; a Bool is 0 or 1.
 
-use super::{BinaryOp, Condition, Op, Rounding, TernaryOp, Type, UnaryOp};
+use super::{BinaryOp, Condition, FloatFormat, Op, Rounding, TernaryOp, Type, UnaryOp};
 use half::f16;
 
 /// The result of an operation, or `None` when it is not a function of its sources: memory, inputs, control.
@@ -84,21 +84,26 @@ fn clamp(ty: Type, value: i128) -> u64 {
     wrap(ty, value.clamp(low, high))
 }
 
+/// The format of a float type.
+fn format(ty: Type) -> FloatFormat {
+    ty.float_format().expect("the type of a float")
+}
+
 /// A float's value; exact, as all float types are contained in f64.
 fn float(ty: Type, bits: u64) -> f64 {
-    match ty {
-        Type::F16 => f16::from_bits(bits as u16).to_f64(),
-        Type::F32 => f64::from(f32::from_bits(bits as u32)),
-        _ => f64::from_bits(bits),
+    match format(ty) {
+        FloatFormat::Half => f16::from_bits(bits as u16).to_f64(),
+        FloatFormat::Single => f64::from(f32::from_bits(bits as u32)),
+        FloatFormat::Double => f64::from_bits(bits),
     }
 }
 
 /// Bits of a value rounded to nearest even.
 fn round_to(ty: Type, value: f64) -> u64 {
-    match ty {
-        Type::F16 => f16::from_f32(round_to_odd_f32(value)).to_bits().into(),
-        Type::F32 => (value as f32).to_bits().into(),
-        _ => value.to_bits(),
+    match format(ty) {
+        FloatFormat::Half => f16::from_f32(round_to_odd_f32(value)).to_bits().into(),
+        FloatFormat::Single => (value as f32).to_bits().into(),
+        FloatFormat::Double => value.to_bits(),
     }
 }
 
@@ -268,15 +273,15 @@ fn mul_high(ty: Type, a: i128, b: i128) -> i128 {
 fn ternary(op: TernaryOp, ty: Type, [a, b, c]: [u64; 3]) -> u64 {
     match op {
         TernaryOp::BitSelect => ((b & a) | (c & !a)) & ty.mask(),
-        TernaryOp::Mad => match ty {
-            Type::F32 => {
+        TernaryOp::Mad => match ty.float_format() {
+            Some(FloatFormat::Single) => {
                 let [a, b, c] = [a, b, c].map(|x| f32::from_bits(x as u32));
                 a.mul_add(b, c).to_bits().into()
             }
             // The product of two f16 is exact in f64.
-            Type::F16 => round_to(ty, add_to_odd(float(ty, a) * float(ty, b), float(ty, c))),
-            Type::F64 => float(ty, a).mul_add(float(ty, b), float(ty, c)).to_bits(),
-            _ => wrap(ty, int(ty, a).wrapping_mul(int(ty, b)).wrapping_add(int(ty, c))),
+            Some(FloatFormat::Half) => round_to(ty, add_to_odd(float(ty, a) * float(ty, b), float(ty, c))),
+            Some(FloatFormat::Double) => float(ty, a).mul_add(float(ty, b), float(ty, c)).to_bits(),
+            None => wrap(ty, int(ty, a).wrapping_mul(int(ty, b)).wrapping_add(int(ty, c))),
         },
     }
 }
@@ -325,10 +330,10 @@ fn convert(to: Type, from: Type, rounding: Rounding, saturate: bool, [bits]: [u6
 
 /// Rounds an integer to a float type.
 fn int_to_float(to: Type, value: i128, rounding: Rounding) -> u64 {
-    let nearest = match to {
-        Type::F16 => return int_to_f16(value, rounding),
-        Type::F32 => (value as f32).to_bits().into(),
-        _ => (value as f64).to_bits(),
+    let nearest = match format(to) {
+        FloatFormat::Half => return int_to_f16(value, rounding),
+        FloatFormat::Single => (value as f32).to_bits().into(),
+        FloatFormat::Double => (value as f64).to_bits(),
     };
     // `as` rounds to nearest even; one step corrects it for the other modes.
     let back = float(to, nearest) as i128;

@@ -21,7 +21,7 @@ mod opt_merge_accesses;
 mod opt_merge_blocks;
 
 use super::validate::{Fault, validate};
-use super::{Function, Join, Leave, Op, Unit};
+use super::{Function, Join, Op, Unit};
 use std::time::{Duration, Instant};
 
 pub use arrange_blocks::arrange_blocks;
@@ -183,11 +183,10 @@ impl Strategy {
 }
 
 fn has_gotos(function: &Function) -> bool {
-    function.instructions().any(|i| match i.op {
-        Op::Leave { by, .. } => matches!(by, Leave::Goto | Leave::Back),
-        Op::Join { by, .. } => by == Join::Goto,
-        _ => false,
-    })
+    let is_goto = |op| {
+        matches!(op, Op::Leave { by, .. } if by.is_goto()) || matches!(op, Op::Join { by: Join::Goto, .. })
+    };
+    function.instructions().any(|i| is_goto(i.op))
 }
 
 /// Watches passes: dumps, timings, statistics.

@@ -147,7 +147,8 @@ impl<'c> Numbering<'c> {
             Condition::GreaterEqual if zero(b) => Some(true),
             Condition::Greater if zero(a) => Some(false),
             Condition::LessEqual if zero(a) => Some(true),
-            _ => None,
+            Condition::Less | Condition::LessEqual | Condition::Greater | Condition::GreaterEqual => None,
+            Condition::Equal | Condition::NotEqual => None,
         }
     }
 

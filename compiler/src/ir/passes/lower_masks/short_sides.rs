@@ -72,7 +72,23 @@ fn cost(instruction: &Instruction) -> usize {
         | Op::Ternary(_, ty)
         | Op::Select(ty) => ty,
         Op::Pair => return 2,
-        _ => return 1,
+        Op::Input(_)
+        | Op::Compare(..)
+        | Op::Half { .. }
+        | Op::Load { .. }
+        | Op::Store { .. }
+        | Op::Atomic { .. }
+        | Op::Image(_)
+        | Op::CrossLane(_)
+        | Op::Barrier { .. }
+        | Op::SubgroupBarrier { .. }
+        | Op::Fence { .. }
+        | Op::Jump(_)
+        | Op::Branch { .. }
+        | Op::Vote { .. }
+        | Op::Leave { .. }
+        | Op::Join { .. }
+        | Op::Return => return 1,
     };
     if ty.bits() == 64 { 2 } else { 1 }
 }

@@ -210,7 +210,7 @@ impl Lowering<'_> {
                 let zero = self.constant(0);
                 (above, self.sub(zero, away))
             }
-            _ => {
+            Rounding::Default | Rounding::NearestEven | Rounding::TowardZero => {
                 let positive = self.not(negative);
                 let too_high = self.logic(BinaryOp::And, above, positive);
                 let too_low = self.logic(BinaryOp::And, below, negative);

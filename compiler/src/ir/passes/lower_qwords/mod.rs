@@ -141,7 +141,14 @@ impl Lowering<'_> {
                 self.store(space, ty, align, instruction);
                 return true;
             }
-            _ => None,
+            // On doubles and from parts of quadwords: with the whole quadword.
+            (Op::Unary(..) | Op::Binary(..) | Op::Ternary(..) | Op::Compare(..), _)
+            | (Op::Select(_) | Op::Convert { .. } | Op::Pair | Op::Half { .. }, _)
+            | (Op::CrossLane(_) | Op::Atomic { .. } | Op::Image(_), _) => None,
+            // Without registers of quadwords.
+            (Op::Barrier { .. } | Op::SubgroupBarrier { .. } | Op::Fence { .. }, _)
+            | (Op::Jump(_) | Op::Branch { .. } | Op::Vote { .. }, _)
+            | (Op::Leave { .. } | Op::Join { .. } | Op::Return, _) => None,
         };
         let (Some(result), Some(dst)) = (result, dst.and_then(|dst| self.halves_of(dst))) else {
             return false;
@@ -239,7 +246,23 @@ impl Lowering<'_> {
             UnaryOp::Mov => return Some(a),
             UnaryOp::Neg => (BinaryOp::Xor, 0x8000_0000),
             UnaryOp::Abs => (BinaryOp::And, 0x7fff_ffff),
-            _ => return None,
+            UnaryOp::Not
+            | UnaryOp::Floor
+            | UnaryOp::Ceil
+            | UnaryOp::Trunc
+            | UnaryOp::RoundEven
+            | UnaryOp::Rcp
+            | UnaryOp::Rsqrt
+            | UnaryOp::Sqrt
+            | UnaryOp::Exp2
+            | UnaryOp::Log2
+            | UnaryOp::Sin
+            | UnaryOp::Cos
+            | UnaryOp::LeadingZeros
+            | UnaryOp::TrailingZeros
+            | UnaryOp::PopCount
+            | UnaryOp::BitReverse
+            | UnaryOp::Canonicalize => return None,
         };
         let bits = self.dword(bits);
         Some(Halves { high: self.binary32(op, a.high, bits), ..a })
