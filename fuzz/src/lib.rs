@@ -14,6 +14,7 @@ mod options;
 mod parts;
 mod printf;
 mod protocol;
+mod spirv;
 
 pub use assembly_text::assembly_text;
 pub use binary::binary;
@@ -25,6 +26,7 @@ pub use options::options;
 pub use parts::{join, program_parts, split};
 pub use printf::printf;
 pub use protocol::protocol;
+pub use spirv::spirv;
 
 use gencl_isa::Generation;
 

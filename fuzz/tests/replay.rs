@@ -51,4 +51,5 @@ replays! {
     replay_options: options;
     replay_printf: printf;
     replay_protocol: protocol;
+    replay_spirv: spirv;
 }

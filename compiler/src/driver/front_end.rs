@@ -1,14 +1,14 @@
-//! The front end: from a source to an LLVM module. Clang is the only one.
+//! The front ends: from a source to an LLVM module. One is clang, the other one reads SPIR-V.
 
 use gencl_device_info::DeviceInfo;
-use gencl_program::options::{BuildOptions, LINE_TABLES};
+use gencl_program::options::{BuildOptions, EXACT_DIVISION, LINE_TABLES};
 use gencl_program::{Profile, debug};
 use inkwell::context::Context;
 use inkwell::module::Module;
 
 use super::{Build, Driver, Stop};
 use crate::llvm::debug::Subprogram;
-use crate::llvm::{Machine, lower, view};
+use crate::llvm::{Machine, lower, text, view};
 use crate::{clang, unsupported};
 
 /// The name of the step that replaces functions as options want it.
@@ -63,6 +63,26 @@ fn clang<'ctx>(context: &'ctx Context, source: Source, ast: bool) -> Parsed<'ctx
     Parsed { module, log, files, ast }
 }
 
+/// The reader of SPIR-V as the front end.
+fn spirv<'ctx>(context: &'ctx Context, source: Source) -> Parsed<'ctx> {
+    let Source { build, target, options, .. } = source;
+    let Machine { triple, data_layout, .. } = Machine::of(target);
+    let pointer_bits = target.pointer_bits();
+    let environment = gencl_spirv::Environment {
+        pointer_bits,
+        triple,
+        data_layout,
+        correctly_rounded: options.arguments.iter().any(|option| option == EXACT_DIVISION),
+        specialization: &[],
+    };
+    let module = gencl_spirv::translate(build.source, &environment)
+        .map_err(|error| error.to_string())
+        // What has types that do not fit together is refused by LLVM.
+        .and_then(|text| text::parse(context, &text).map_err(|error| format!("SPIR-V: {error}")));
+    let log = module.as_ref().err().map(|error| format!("{}: error: {error}\n", build.name));
+    Parsed { module: module.ok(), log: log.unwrap_or_default(), files: Vec::new(), ast: String::new() }
+}
+
 impl Driver<'_> {
     /// Runs the front end, and replaces functions as the build's options want it: the module of an object.
     pub(super) fn front_end<'ctx>(
@@ -72,8 +92,11 @@ impl Driver<'_> {
         log: &mut String,
     ) -> Result<Module<'ctx>, Stop> {
         let print_ast = self.debug.is_set(debug::AST);
-        let Parsed { module, log: own, files, ast } =
-            self.run("", "clang", |_| clang(context, source, print_ast));
+        let Parsed { module, log: own, files, ast } = if gencl_spirv::is_module(source.build.source) {
+            self.run("", "spirv", |_| spirv(context, source))
+        } else {
+            self.run("", "clang", |_| clang(context, source, print_ast))
+        };
         log.push_str(&own);
         self.files.extend(files);
         if print_ast {

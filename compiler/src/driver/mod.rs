@@ -30,7 +30,7 @@ use crate::llvm::steps::STEPS;
 /// A build.
 #[derive(Clone, Copy, Debug)]
 pub struct Build<'a> {
-    /// OpenCL C.
+    /// OpenCL C, or a module of SPIR-V.
     pub source: &'a [u8],
     /// The source's name in diagnostics.
     pub name: &'a str,

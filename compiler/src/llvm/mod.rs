@@ -10,6 +10,7 @@
 //! - [`lower`]: lowering to calls of the library;
 //! - [`printf`]: lowering of printf to records for the host;
 //! - [`prepare`]: changes to modules before and between LLVM's own passes;
+//! - [`text`]: reading LLVM IR;
 //! - [`pipeline`]: the names of LLVM's passes.
 //!
 //! [`steps`] is the list of what they do, in order.
@@ -23,6 +24,7 @@ pub mod pipeline;
 pub mod prepare;
 pub mod printf;
 pub mod steps;
+pub mod text;
 pub mod view;
 
 use gencl_device_info::DeviceInfo;
@@ -33,7 +35,7 @@ pub struct Machine {
     /// Clang's name for it.
     pub triple: &'static str,
     /// The data layout of all modules.
-    data_layout: &'static str,
+    pub data_layout: &'static str,
     /// The built-in library for it.
     library: &'static library::Library,
 }

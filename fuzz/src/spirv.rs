@@ -1,0 +1,17 @@
+//! Modules of SPIR-V.
+
+use gencl_spirv::{Environment, translate};
+
+/// A module from an application: LLVM IR, or an error.
+pub fn spirv(data: &[u8]) {
+    for (pointer_bits, triple) in [(64, "spir64-unknown-unknown"), (32, "spir-unknown-unknown")] {
+        let environment = Environment {
+            pointer_bits,
+            triple,
+            data_layout: "e",
+            correctly_rounded: false,
+            specialization: &[],
+        };
+        let _ = translate(data, &environment);
+    }
+}

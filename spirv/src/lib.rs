@@ -1,0 +1,41 @@
+//! Reads SPIR-V modules of the OpenCL environment, and writes them as LLVM IR as clang gives it for OpenCL C: what
+//! follows a front end does not know where a module is from.
+//!
+//! LLVM IR is written as text. LLVM's parser and verifier refuse what is wrong with types, where its builder would have
+//! undefined behaviour; and this crate needs no LLVM.
+//!
+//! Sources: SPIR-V 1.6; OpenCL SPIR-V Environment Specification 3.0; OpenCL Extended Instruction Set.
+
+mod constants;
+mod environment;
+mod error;
+mod kernel;
+mod lower;
+mod mangle;
+mod module;
+mod order;
+#[cfg(test)]
+mod tests;
+mod types;
+mod walk;
+mod whole;
+mod writer;
+
+pub use environment::Environment;
+pub use error::{Place, SpirvError};
+
+/// Whether bytes begin as a module does, in one of both byte orders.
+pub fn is_module(bytes: &[u8]) -> bool {
+    bytes.first_chunk().is_some_and(|first| walk::byte_order(*first).is_some())
+}
+
+/// Writes a module as LLVM IR.
+///
+/// # Errors
+/// The first instruction that is wrong, or that is not supported.
+pub fn translate(module: &[u8], environment: &Environment<'_>) -> Result<String, SpirvError> {
+    let words = walk::words(module)?;
+    let instructions = walk::instructions(&words)?;
+    let module = module::Module::new(&instructions)?;
+    writer::Writer::new(&module, environment).write()
+}

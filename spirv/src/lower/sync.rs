@@ -1,0 +1,238 @@
+//! Atomic operations and barriers: SPIR-V 1.6, 3.49.18, 3.49.20.
+
+use rspirv::spirv::{MemorySemantics, Op, Scope, StorageClass};
+
+use super::{Argument, FunctionWriter, Sign};
+use crate::error::Result;
+use crate::mangle::{Parameter, mangle};
+use crate::types::Type;
+use crate::walk::{Id, Instruction};
+
+/// Operations on a pointer and a value that are LLVM's `atomicrmw`.
+const MODIFY: &[(Op, &str)] = &[
+    (Op::AtomicExchange, "xchg"),
+    (Op::AtomicIAdd, "add"),
+    (Op::AtomicISub, "sub"),
+    (Op::AtomicSMin, "min"),
+    (Op::AtomicUMin, "umin"),
+    (Op::AtomicSMax, "max"),
+    (Op::AtomicUMax, "umax"),
+    (Op::AtomicAnd, "and"),
+    (Op::AtomicOr, "or"),
+    (Op::AtomicXor, "xor"),
+    (Op::AtomicFAddEXT, "fadd"),
+    (Op::AtomicFMinEXT, "fmin"),
+    (Op::AtomicFMaxEXT, "fmax"),
+];
+
+/// Operations on quadwords in local memory, which the data port does not have, are functions of the library: the
+/// opcode, the function, its operands after the pointer (`None`: a constant 0), how it sees them.
+const LOCAL_QUADWORDS: &[(Op, &str, &[Option<usize>], Sign)] = &[
+    (Op::AtomicExchange, "atom_xchg", &[Some(3)], Sign::Signed),
+    (Op::AtomicIAdd, "atom_add", &[Some(3)], Sign::Signed),
+    (Op::AtomicISub, "atom_sub", &[Some(3)], Sign::Signed),
+    (Op::AtomicSMin, "atom_min", &[Some(3)], Sign::Signed),
+    (Op::AtomicUMin, "atom_min", &[Some(3)], Sign::Unsigned),
+    (Op::AtomicSMax, "atom_max", &[Some(3)], Sign::Signed),
+    (Op::AtomicUMax, "atom_max", &[Some(3)], Sign::Unsigned),
+    (Op::AtomicAnd, "atom_and", &[Some(3)], Sign::Signed),
+    (Op::AtomicOr, "atom_or", &[Some(3)], Sign::Signed),
+    (Op::AtomicXor, "atom_xor", &[Some(3)], Sign::Signed),
+    (Op::AtomicIIncrement, "atom_inc", &[], Sign::Signed),
+    (Op::AtomicIDecrement, "atom_dec", &[], Sign::Signed),
+    (Op::AtomicCompareExchange, "atom_cmpxchg", &[Some(5), Some(4)], Sign::Signed),
+    (Op::AtomicCompareExchangeWeak, "atom_cmpxchg", &[Some(5), Some(4)], Sign::Signed),
+    (Op::AtomicLoad, "atom_or", &[None], Sign::Signed),
+    (Op::AtomicStore, "atom_xchg", &[Some(3)], Sign::Signed),
+];
+
+/// What a fence of OpenCL C is for: `CLK_LOCAL_MEM_FENCE`, `CLK_GLOBAL_MEM_FENCE`, `CLK_IMAGE_MEM_FENCE`.
+const FENCES: [(MemorySemantics, u32); 3] = [
+    (MemorySemantics::WORKGROUP_MEMORY, 1),
+    (MemorySemantics::CROSS_WORKGROUP_MEMORY, 2),
+    (MemorySemantics::IMAGE_MEMORY, 4),
+];
+
+impl<'m> FunctionWriter<'_, 'm> {
+    pub(super) fn sync(&mut self, own: &Instruction<'m>) -> Result<bool> {
+        if self.local_quadword(own)? {
+            return Ok(true);
+        }
+        if let Some((_, name)) = MODIFY.iter().find(|row| row.0 == own.op) {
+            let value = self.operand(own, 3)?;
+            let is_pointer = matches!(self.w.types.get(value.ty), Some(Type::Pointer(..)));
+            if is_pointer && *name != "xchg" {
+                return Err(own.error("the operand is no number"));
+            }
+            let value = self.w.typed(&value);
+            self.modify(own, name, &value)?;
+            return Ok(true);
+        }
+        match own.op {
+            Op::AtomicIIncrement | Op::AtomicIDecrement => {
+                let name = if own.op == Op::AtomicIIncrement { "add" } else { "sub" };
+                let one = format!("{} 1", self.w.types.text(own.ty));
+                self.modify(own, name, &one)?;
+            }
+            Op::AtomicLoad => {
+                let (pointer, ty) = (self.typed(own, 0)?, self.w.types.text(own.ty).to_owned());
+                let order = self.load_order(own.operand(2)?);
+                let bytes = self.bytes(own, own.ty)?;
+                self.result(own, &format!("load atomic {ty}, {pointer} {order}, align {bytes}"));
+            }
+            Op::AtomicStore => {
+                let (pointer, value) = (self.typed(own, 0)?, self.operand(own, 3)?);
+                let order = match self.order(own.operand(2)?) {
+                    "acq_rel" => "release",
+                    "acquire" => "monotonic",
+                    order => order,
+                };
+                let (bytes, value) = (self.bytes(own, value.ty)?, self.w.typed(&value));
+                self.line(&format!("store atomic {value}, {pointer} {order}, align {bytes}"));
+            }
+            Op::AtomicCompareExchange | Op::AtomicCompareExchangeWeak => {
+                let pointer = self.typed(own, 0)?;
+                let (value, comparator) = (self.typed(own, 4)?, self.typed(own, 5)?);
+                let (success, failure) = (self.order(own.operand(2)?), self.load_order(own.operand(3)?));
+                let ty = self.w.types.text(own.ty).to_owned();
+                let pair =
+                    self.temporary(&format!("cmpxchg {pointer}, {comparator}, {value} {success} {failure}"));
+                self.result(own, &format!("extractvalue {{ {ty}, i1 }} {pair}, 0"));
+            }
+            Op::AtomicFlagTestAndSet => {
+                let (pointer, order) = (self.typed(own, 0)?, self.order(own.operand(2)?));
+                let old = self.temporary(&format!("atomicrmw xchg {pointer}, i32 1 {order}"));
+                self.result(own, &format!("icmp ne i32 {old}, 0"));
+            }
+            Op::AtomicFlagClear => {
+                let pointer = self.typed(own, 0)?;
+                let order = match self.order(own.operand(2)?) {
+                    "acq_rel" => "release",
+                    "acquire" => "monotonic",
+                    order => order,
+                };
+                self.line(&format!("store atomic i32 0, {pointer} {order}, align 4"));
+            }
+            Op::ControlBarrier => {
+                let scope = self.constant(own.operand(0)?);
+                let name = match scope.and_then(scope_of) {
+                    Some(Scope::Workgroup) => "work_group_barrier",
+                    Some(Scope::Subgroup) => "sub_group_barrier",
+                    _ => return Err(own.error("the scope is neither the work-group nor the sub-group")),
+                };
+                let flags = self.fences(own, own.operand(2)?)?;
+                let list = [flags, self.memory_scope(own, own.operand(1)?)?];
+                self.call(&format!("_Z{}{name}j12memory_scope", name.len()), "void", &list);
+            }
+            Op::MemoryBarrier => {
+                let semantics = own.operand(1)?;
+                let order = match self.order(semantics) {
+                    "monotonic" => 0,
+                    "acquire" => 2,
+                    "release" => 3,
+                    "acq_rel" => 4,
+                    _ => 5,
+                };
+                let flags = self.fences(own, semantics)?;
+                let list =
+                    [flags, ("i32".into(), order.to_string()), self.memory_scope(own, own.operand(0)?)?];
+                self.call("_Z22atomic_work_item_fencej12memory_order12memory_scope", "void", &list);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// An operation on a quadword in local memory.
+    fn local_quadword(&mut self, own: &Instruction<'m>) -> Result<bool> {
+        let Some((_, name, operands, sign)) = LOCAL_QUADWORDS.iter().find(|row| row.0 == own.op) else {
+            return Ok(false);
+        };
+        let pointer = self.operand(own, 0)?;
+        let Some(Type::Pointer(StorageClass::Workgroup, pointee)) = self.w.types.get(pointer.ty).cloned()
+        else {
+            return Ok(false);
+        };
+        if self.w.types.get(pointee) != Some(&Type::Int(64)) {
+            return Ok(false);
+        }
+        let value = self.parameter(pointee, *sign);
+        let mut parameters = vec![Parameter::Pointer(3, "V", Box::new(value.clone()))];
+        let mut list = vec![self.argument(&pointer)];
+        for operand in *operands {
+            let text = match operand {
+                Some(number) => self.operand(own, *number)?.text,
+                None => "0".into(),
+            };
+            parameters.push(value.clone());
+            list.push(("i64".into(), text));
+        }
+        let found = self.call(&mangle(name, &parameters), "i64", &list);
+        if own.result != 0 {
+            self.is(own, found);
+        }
+        Ok(true)
+    }
+
+    fn modify(&mut self, own: &Instruction<'m>, name: &str, value: &str) -> Result<()> {
+        let (pointer, order) = (self.typed(own, 0)?, self.order(own.operand(2)?));
+        self.result(own, &format!("atomicrmw {name} {pointer}, {value} {order}"));
+        Ok(())
+    }
+
+    /// The memory order of semantics; the strictest where they are known only at run time.
+    fn order(&self, semantics: Id) -> &'static str {
+        let Some(bits) = self.constant(semantics) else { return "seq_cst" };
+        let bits = MemorySemantics::from_bits_truncate(bits as u32);
+        let orders = [
+            (MemorySemantics::SEQUENTIALLY_CONSISTENT, "seq_cst"),
+            (MemorySemantics::ACQUIRE_RELEASE, "acq_rel"),
+            (MemorySemantics::RELEASE, "release"),
+            (MemorySemantics::ACQUIRE, "acquire"),
+        ];
+        orders.iter().find(|(bit, _)| bits.contains(*bit)).map_or("monotonic", |row| row.1)
+    }
+
+    /// The order of an operation that only reads.
+    fn load_order(&self, semantics: Id) -> &'static str {
+        match self.order(semantics) {
+            "acq_rel" => "acquire",
+            "release" => "monotonic",
+            order => order,
+        }
+    }
+
+    /// Bytes of a scalar, to which atomic operations are aligned.
+    fn bytes(&self, own: &Instruction<'_>, ty: Id) -> Result<u32> {
+        match self.w.types.get(ty) {
+            Some(Type::Int(bits) | Type::Float(bits)) if *bits >= 8 => Ok(bits / 8),
+            Some(Type::Pointer(..)) => Ok(self.w.environment.pointer_bits / 8),
+            _ => Err(own.error("the type is not one of atomic operations")),
+        }
+    }
+
+    /// The flags of OpenCL C's fences.
+    fn fences(&self, own: &Instruction<'_>, semantics: Id) -> Result<Argument> {
+        let bits = self.constant(semantics).ok_or_else(|| own.error("the semantics are no constant"))?;
+        let bits = MemorySemantics::from_bits_truncate(bits as u32);
+        let flags = FENCES.iter().filter(|(bit, _)| bits.contains(*bit)).fold(0, |all, (_, flag)| all | flag);
+        Ok(("i32".into(), flags.to_string()))
+    }
+
+    /// OpenCL C's `memory_scope`.
+    fn memory_scope(&self, own: &Instruction<'_>, scope: Id) -> Result<Argument> {
+        let number = match self.constant(scope).and_then(scope_of) {
+            Some(Scope::Invocation) => 0,
+            Some(Scope::Workgroup) => 1,
+            Some(Scope::Device) => 2,
+            Some(Scope::CrossDevice) => 3,
+            Some(Scope::Subgroup) => 4,
+            _ => return Err(own.error("the scope is no constant that OpenCL has")),
+        };
+        Ok(("i32".into(), number.to_string()))
+    }
+}
+
+pub(super) fn scope_of(number: u64) -> Option<Scope> {
+    Scope::from_u32(number.try_into().ok()?)
+}

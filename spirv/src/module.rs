@@ -1,0 +1,281 @@
+//! The parts of a module: SPIR-V 1.6, 2.4 "Logical Layout of a Module".
+
+use rspirv::spirv::{
+    AddressingModel, Capability, Decoration, ExecutionMode, ExecutionModel, LinkageType, MemoryModel, Op,
+};
+use rustc_hash::FxHashMap;
+
+use crate::error::Result;
+use crate::walk::{Id, Instruction};
+
+/// What is said of an id, apart from its definition.
+#[derive(Clone, Debug)]
+pub(crate) struct Decorated {
+    pub(crate) decoration: Decoration,
+    pub(crate) operands: Vec<u32>,
+}
+
+/// A set of extended instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Set {
+    OpenCl,
+    /// Debug information, or a set that changes no meaning.
+    Ignored,
+}
+
+/// A kernel.
+#[derive(Clone, Debug)]
+pub(crate) struct EntryPoint {
+    pub(crate) function: Id,
+    pub(crate) name: String,
+}
+
+/// An execution mode of a kernel.
+#[derive(Clone, Debug)]
+pub(crate) struct Mode {
+    pub(crate) mode: ExecutionMode,
+    pub(crate) operands: Vec<u32>,
+}
+
+/// A basic block.
+#[derive(Clone, Debug)]
+pub(crate) struct Block<'a> {
+    pub(crate) label: Id,
+    pub(crate) instructions: Vec<Instruction<'a>>,
+}
+
+/// A function; without blocks one that another module has.
+#[derive(Clone, Debug)]
+pub(crate) struct Function<'a> {
+    pub(crate) own: Instruction<'a>,
+    pub(crate) parameters: Vec<Instruction<'a>>,
+    pub(crate) blocks: Vec<Block<'a>>,
+}
+
+/// A module.
+#[derive(Debug, Default)]
+pub(crate) struct Module<'a> {
+    pub(crate) pointer_bits: u32,
+    /// Products and sums are rounded separately (ContractionOff). It is said of kernels, whose functions are shared.
+    pub(crate) forbids_contraction: bool,
+    pub(crate) sets: FxHashMap<Id, Set>,
+    pub(crate) entry_points: Vec<EntryPoint>,
+    pub(crate) modes: FxHashMap<Id, Vec<Mode>>,
+    pub(crate) names: FxHashMap<Id, String>,
+    pub(crate) strings: FxHashMap<Id, String>,
+    decorations: FxHashMap<Id, Vec<Decorated>>,
+    /// Types, constants and variables, in the module's order.
+    pub(crate) globals: Vec<Instruction<'a>>,
+    pub(crate) functions: Vec<Function<'a>>,
+}
+
+/// What modules may require. What changes no meaning is accepted, too: the instructions behind it are looked at.
+const CAPABILITIES: &[Capability] = &[
+    Capability::Addresses,
+    Capability::Linkage,
+    Capability::Kernel,
+    Capability::Vector16,
+    Capability::Float16Buffer,
+    Capability::Float16,
+    Capability::Float64,
+    Capability::Int64,
+    Capability::Int64Atomics,
+    Capability::Int16,
+    Capability::Int8,
+    Capability::ImageBasic,
+    Capability::ImageReadWrite,
+    Capability::LiteralSampler,
+    Capability::Sampled1D,
+    Capability::Image1D,
+    Capability::SampledBuffer,
+    Capability::ImageBuffer,
+    Capability::Groups,
+    Capability::GenericPointer,
+    Capability::Matrix,
+    Capability::Shader,
+    Capability::SubgroupDispatch,
+    Capability::GroupNonUniform,
+    Capability::GroupNonUniformVote,
+    Capability::GroupNonUniformArithmetic,
+    Capability::GroupNonUniformBallot,
+    Capability::GroupNonUniformShuffle,
+    Capability::GroupNonUniformShuffleRelative,
+    Capability::GroupNonUniformClustered,
+    Capability::GroupNonUniformRotateKHR,
+    Capability::GroupUniformArithmeticKHR,
+    Capability::SubgroupBallotKHR,
+    Capability::SubgroupVoteKHR,
+    Capability::BitInstructions,
+    Capability::DotProduct,
+    Capability::DotProductInput4x8Bit,
+    Capability::DotProductInput4x8BitPacked,
+    Capability::DotProductInputAll,
+    Capability::ExpectAssumeKHR,
+    Capability::OptNoneEXT,
+    Capability::AtomicFloat32AddEXT,
+    Capability::AtomicFloat64AddEXT,
+    Capability::AtomicFloat32MinMaxEXT,
+    Capability::AtomicFloat64MinMaxEXT,
+    Capability::UnstructuredLoopControlsINTEL,
+    Capability::SubgroupShuffleINTEL,
+    Capability::SubgroupBufferBlockIOINTEL,
+    Capability::ArbitraryPrecisionIntegersALTERA,
+];
+
+impl<'a> Module<'a> {
+    /// The parts of a module with these instructions.
+    ///
+    /// # Errors
+    /// Instructions are at places where they may not be, or demand what there is not.
+    pub(crate) fn new(instructions: &[Instruction<'a>]) -> Result<Module<'a>> {
+        let mut module = Module::default();
+        let mut open: Option<Function<'a>> = None;
+        for own in instructions {
+            match (own.op, &mut open) {
+                (Op::Function, None) => {
+                    open = Some(Function { own: *own, parameters: Vec::new(), blocks: Vec::new() });
+                }
+                (Op::FunctionParameter, Some(function)) if function.blocks.is_empty() => {
+                    function.parameters.push(*own);
+                }
+                (Op::FunctionEnd, Some(_)) => module.functions.extend(open.take()),
+                (Op::Label, Some(function)) => {
+                    function.blocks.push(Block { label: own.result, instructions: Vec::new() });
+                }
+                (_, Some(function)) => match function.blocks.last_mut() {
+                    Some(block) => block.instructions.push(*own),
+                    None if is_debug(own.op) => {}
+                    None => return Err(own.error("it is in no block")),
+                },
+                (_, None) => module.global(own)?,
+            }
+        }
+        if let Some(function) = open {
+            return Err(function.own.error("the function does not end"));
+        }
+        if module.pointer_bits == 0 {
+            return Err(match instructions.first() {
+                Some(first) => first.error("the module has no memory model"),
+                None => crate::error::SpirvError {
+                    place: crate::error::Place { number: None, opcode: 0, offset: 0 },
+                    what: "the module has no instructions".into(),
+                },
+            });
+        }
+        Ok(module)
+    }
+
+    fn global(&mut self, own: &Instruction<'a>) -> Result<()> {
+        match own.op {
+            Op::Capability => {
+                let number = own.operand(0)?;
+                let capability = Capability::from_u32(number);
+                if !capability.is_some_and(|capability| CAPABILITIES.contains(&capability)) {
+                    let name = capability.map_or(number.to_string(), |capability| format!("{capability:?}"));
+                    return Err(own.error(format!("capability {name} is not supported")));
+                }
+            }
+            Op::ExtInstImport => {
+                let (name, _) = own.string(0)?;
+                let set = match name.as_str() {
+                    "OpenCL.std" => Set::OpenCl,
+                    "OpenCL.DebugInfo.100" | "DebugInfo" => Set::Ignored,
+                    other if other.starts_with("NonSemantic.") => Set::Ignored,
+                    _ => return Err(own.error(format!("the instruction set {name} is not supported"))),
+                };
+                self.sets.insert(own.result, set);
+            }
+            Op::MemoryModel => {
+                let (addressing, memory) = (own.operand(0)?, own.operand(1)?);
+                self.pointer_bits = match AddressingModel::from_u32(addressing) {
+                    Some(AddressingModel::Physical32) => 32,
+                    Some(AddressingModel::Physical64) => 64,
+                    _ => return Err(own.error("the addressing model is not physical")),
+                };
+                if MemoryModel::from_u32(memory) != Some(MemoryModel::OpenCL) {
+                    return Err(own.error("the memory model is not OpenCL's"));
+                }
+            }
+            Op::EntryPoint => {
+                if ExecutionModel::from_u32(own.operand(0)?) != Some(ExecutionModel::Kernel) {
+                    return Err(own.error("the entry point is no kernel"));
+                }
+                let name = own.string(2)?.0;
+                self.entry_points.push(EntryPoint { function: own.operand(1)?, name });
+            }
+            Op::ExecutionMode | Op::ExecutionModeId => {
+                // An unknown mode changes no meaning: those that do need a capability.
+                if let Some(mode) = ExecutionMode::from_u32(own.operand(1)?) {
+                    self.forbids_contraction |= mode == ExecutionMode::ContractionOff;
+                    let operands = own.operands_from(2)?.to_vec();
+                    self.modes.entry(own.operand(0)?).or_default().push(Mode { mode, operands });
+                }
+            }
+            Op::Name => {
+                self.names.insert(own.operand(0)?, own.string(1)?.0);
+            }
+            Op::String => {
+                self.strings.insert(own.result, own.string(0)?.0);
+            }
+            Op::Decorate | Op::DecorateId => {
+                if let Some(decoration) = Decoration::from_u32(own.operand(1)?) {
+                    let operands = own.operands_from(2)?.to_vec();
+                    let list = self.decorations.entry(own.operand(0)?).or_default();
+                    list.push(Decorated { decoration, operands });
+                }
+            }
+            Op::GroupDecorate => {
+                let group = self.decorations.get(&own.operand(0)?).cloned().unwrap_or_default();
+                for id in own.operands_from(1)? {
+                    self.decorations.entry(*id).or_default().extend(group.iter().cloned());
+                }
+            }
+            op if is_debug(op) => {}
+            Op::Extension
+            | Op::DecorationGroup
+            | Op::DecorateString
+            | Op::MemberDecorate
+            | Op::MemberDecorateString => {}
+            Op::TypeForwardPointer => self.globals.push(*own),
+            Op::ExtInst if self.sets.get(&own.operand(0)?) == Some(&Set::Ignored) => {}
+            _ if own.result != 0 => self.globals.push(*own),
+            _ => return Err(own.error("it may not be outside of functions")),
+        }
+        Ok(())
+    }
+
+    /// What is said of an id by one kind of decoration: its operands.
+    pub(crate) fn decoration(&self, id: Id, decoration: Decoration) -> Option<&[u32]> {
+        self.decorations_of(id, decoration).next()
+    }
+
+    /// The operands of all decorations of one kind.
+    pub(crate) fn decorations_of(&self, id: Id, decoration: Decoration) -> impl Iterator<Item = &[u32]> {
+        let list = self.decorations.get(&id).map_or(&[][..], Vec::as_slice);
+        list.iter().filter(move |row| row.decoration == decoration).map(|row| row.operands.as_slice())
+    }
+
+    /// The name and kind of linkage of an id, if other modules know it.
+    pub(crate) fn linkage(&self, id: Id) -> Option<(String, LinkageType)> {
+        let operands = self.decoration(id, Decoration::LinkageAttributes)?;
+        let (kind, name) = operands.split_last()?;
+        let bytes: Vec<u8> =
+            name.iter().flat_map(|word| word.to_le_bytes()).take_while(|b| *b != 0).collect();
+        Some((String::from_utf8(bytes).ok()?, LinkageType::from_u32(*kind)?))
+    }
+}
+
+/// Instructions for debuggers and tools.
+pub(crate) fn is_debug(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Nop
+            | Op::Line
+            | Op::NoLine
+            | Op::Source
+            | Op::SourceContinued
+            | Op::SourceExtension
+            | Op::MemberName
+            | Op::ModuleProcessed
+    )
+}

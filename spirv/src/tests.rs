@@ -1,0 +1,147 @@
+//! Modules that are made here, and what they become.
+
+use rspirv::binary::Assemble;
+use rspirv::dr::{Builder, Operand};
+use rspirv::spirv::{
+    AddressingModel, Capability, ExecutionModel, FunctionControl, MemoryModel, Op, StorageClass, Word,
+};
+
+use crate::{Environment, is_module, translate};
+
+const WIDE: Environment<'_> = Environment {
+    pointer_bits: 64,
+    triple: "spir64-unknown-unknown",
+    data_layout: "e",
+    correctly_rounded: false,
+    specialization: &[],
+};
+
+/// A module with the kernel `k(global int* out)`, whose body a test writes.
+fn kernel(body: impl FnOnce(&mut Builder, Word, Word)) -> Builder {
+    let mut builder = Builder::new();
+    builder.set_version(1, 2);
+    for capability in [Capability::Addresses, Capability::Kernel, Capability::Int64] {
+        builder.capability(capability);
+    }
+    builder.memory_model(AddressingModel::Physical64, MemoryModel::OpenCL);
+    let (void, int) = (builder.type_void(), builder.type_int(32, 0));
+    let pointer = builder.type_pointer(None, StorageClass::CrossWorkgroup, int);
+    let ty = builder.type_function(void, vec![pointer]);
+    let function = builder.begin_function(void, None, FunctionControl::NONE, ty).unwrap();
+    let out = builder.function_parameter(pointer).unwrap();
+    builder.begin_block(None).unwrap();
+    body(&mut builder, int, out);
+    builder.ret().unwrap();
+    builder.end_function().unwrap();
+    builder.entry_point(ExecutionModel::Kernel, function, "k", vec![]);
+    builder
+}
+
+fn bytes(builder: Builder) -> Vec<u8> {
+    builder.module().assemble().into_iter().flat_map(u32::to_le_bytes).collect()
+}
+
+/// A module that stores the sum of two constants.
+fn sum() -> Vec<u8> {
+    bytes(kernel(|builder, int, out| {
+        let [a, b] = [2, 3].map(|value| builder.constant_bit32(int, value));
+        let sum = builder.i_add(int, None, a, b).unwrap();
+        builder.store(out, sum, None, vec![]).unwrap();
+    }))
+}
+
+#[test]
+fn a_kernel_is_as_clang_writes_it() {
+    let text = translate(&sum(), &WIDE).unwrap();
+    assert!(text.contains("define spir_kernel void @\"k\"(ptr addrspace(1) %v"), "{text}");
+    assert!(text.contains("= add i32 2, 3"), "{text}");
+    assert!(text.contains("!kernel_arg_addr_space !0"), "{text}");
+    assert!(text.contains("!2 = !{!\"int*\"}"), "{text}");
+}
+
+#[test]
+fn both_byte_orders_are_read() {
+    let little = sum();
+    let big: Vec<u8> = little.chunks(4).flat_map(|word| word.iter().rev().copied()).collect();
+    assert!(is_module(&little) && is_module(&big) && !is_module(b"kernel void k() {}"));
+    assert_eq!(translate(&big, &WIDE), translate(&little, &WIDE));
+}
+
+#[test]
+fn errors_name_the_instruction() {
+    let mut module = sum();
+    let error = translate(&module, &Environment { pointer_bits: 32, ..WIDE }).unwrap_err();
+    assert!(error.to_string().ends_with("pointers have 64 bits, those of the device 32"), "{error}");
+    let end = module.len();
+    module.extend((1 << 16 | Op::Return as u32).to_le_bytes());
+    let error = translate(&module, &WIDE).unwrap_err().to_string();
+    assert!(error.contains(&format!("(OpReturn, byte {end})")), "{error}");
+    assert!(error.ends_with("it may not be outside of functions"), "{error}");
+    assert_eq!(translate(&[], &WIDE).unwrap_err().place.number, None);
+    let unknown = bytes(kernel(|builder, _, _| builder.capability(Capability::Tessellation)));
+    let error = translate(&unknown, &WIDE).unwrap_err().to_string();
+    assert!(error.contains("capability Tessellation is not supported"), "{error}");
+}
+
+#[test]
+fn blocks_may_come_before_those_that_dominate_them() {
+    let module = kernel(|builder, int, out| {
+        let (early, late) = (builder.id(), builder.id());
+        builder.branch(late).unwrap();
+        builder.begin_block(Some(early)).unwrap();
+        let value = builder.id();
+        builder.store(out, value, None, vec![]).unwrap();
+        let end = builder.id();
+        builder.branch(end).unwrap();
+        builder.begin_block(Some(late)).unwrap();
+        let one = builder.constant_bit32(int, 1);
+        builder.i_add(int, Some(value), one, one).unwrap();
+        builder.branch(early).unwrap();
+        builder.begin_block(Some(end)).unwrap();
+    });
+    let text = translate(&bytes(module), &WIDE).unwrap();
+    let [sum, store] = ["= add i32 1, 1", "store i32"].map(|part| text.find(part).unwrap());
+    assert!(sum < store, "{text}");
+}
+
+#[test]
+fn specialisation_constants_have_the_values_that_are_given() {
+    let module = bytes(kernel(|builder, int, out| {
+        let constant = builder.spec_constant_bit32(int, 1);
+        builder.decorate(constant, rspirv::spirv::Decoration::SpecId, vec![Operand::LiteralBit32(7)]);
+        let double = builder.spec_constant_op(int, Op::IAdd);
+        builder
+            .module_mut()
+            .types_global_values
+            .last_mut()
+            .unwrap()
+            .operands
+            .extend([Operand::IdRef(constant), Operand::IdRef(constant)]);
+        builder.store(out, double, None, vec![]).unwrap();
+    }));
+    let given = [(7, 21u32.to_le_bytes().to_vec())];
+    for (specialization, value) in [(&[][..], 2), (&given[..], 42)] {
+        let text = translate(&module, &Environment { specialization, ..WIDE }).unwrap();
+        assert!(text.contains(&format!("store i32 {value},")), "{text}");
+    }
+}
+
+#[test]
+fn damaged_modules_are_refused_or_read() {
+    let module = sum();
+    let mut random = 1u32;
+    let mut next = |below: usize| {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (random >> 8) as usize % below
+    };
+    for _ in 0..20_000 {
+        let mut damaged = module.clone();
+        for _ in 0..=next(3) {
+            let at = next(damaged.len());
+            damaged[at] = next(256) as u8;
+        }
+        damaged.truncate(damaged.len() - 4 * next(4));
+        // It must not panic; what it says does not matter here.
+        let _ = translate(&damaged, &WIDE);
+    }
+}
