@@ -5,7 +5,7 @@
 //! compile it. See `docs/translator.md`.
 
 pub mod analysis;
-mod faults;
+pub mod faults;
 pub mod host;
 pub mod ir;
 pub mod lift;

@@ -3,17 +3,24 @@
 //! Comments at the head of a file are directives; see [`Test`]. The expected output follows the function, after `; expect`. With `BLESS=1` in the environment the
 //! tests write it instead of comparing.
 
+#[path = "ir/interpret.rs"]
+mod interpret;
+#[path = "ir/parse.rs"]
+mod parse;
+#[path = "ir/verify.rs"]
+mod verify;
+
 use std::fmt::Write as _;
 use std::path::Path;
 
 use gencl_eu::abi::Tier;
 use gencl_eu::message::AtomicOperation;
 use gencl_translator::middle::function::{Block, Function};
-use gencl_translator::middle::interpret::{Environment, Lanes, Outcome, run};
 use gencl_translator::middle::op::{Input, Op, Registers, Space};
-use gencl_translator::middle::parse::parse;
-use gencl_translator::middle::verify::verify;
 use gencl_translator::passes::{self, PASSES};
+use interpret::{Environment, Lanes, Outcome, run};
+use parse::parse;
+use verify::verify;
 
 /// Directives, one a line:
 ///

@@ -1,9 +1,7 @@
 //! Faults of LLVM 19, and the ways around them.
 
 mod bitselect;
-mod masks;
-#[cfg(all(test, target_arch = "x86_64"))]
-mod tests;
+pub mod masks;
 
 use std::ffi::CStr;
 

@@ -56,21 +56,11 @@ impl Host {
         self.run(module, tier, FileType::Assembly).map(|text| String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// The module as it is after LLVM's passes.
-    ///
-    /// # Errors
-    /// LLVM's texts.
-    pub fn optimised(&self, module: &Module<'_>) -> Result<String, String> {
-        let machine = self.machine(Tier::Optimised)?;
-        self.optimise(module, &machine, Tier::Optimised)?;
-        Ok(module.print_to_string().to_string())
-    }
-
     /// LLVM's target.
     ///
     /// # Errors
     /// LLVM's texts.
-    pub(crate) fn machine(&self, tier: Tier) -> Result<TargetMachine, String> {
+    pub fn machine(&self, tier: Tier) -> Result<TargetMachine, String> {
         let options = TargetMachineOptions::new()
             .set_cpu(&self.cpu)
             .set_features(&self.features)
@@ -111,7 +101,7 @@ impl Host {
 ///
 /// # Errors
 /// LLVM's texts.
-pub(crate) fn parsed<'c>(context: &'c Context, ir: &str) -> Result<Module<'c>, String> {
+pub fn parsed<'c>(context: &'c Context, ir: &str) -> Result<Module<'c>, String> {
     let text = [ir.as_bytes(), b"\0"].concat();
     let buffer = MemoryBuffer::create_from_memory_range_copy(&text, "kernel");
     context.create_module_from_ir(buffer).map_err(|e| e.to_string())

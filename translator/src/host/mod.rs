@@ -1,6 +1,6 @@
 //! What code is made for.
 
-pub(crate) mod codegen;
+pub mod codegen;
 
 use std::sync::LazyLock;
 

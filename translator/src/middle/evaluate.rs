@@ -1,4 +1,4 @@
-//! What pure operations compute, element by element, as bits. Constants are folded by it, and it is the interpreter's arithmetic.
+//! What pure operations compute, element by element, as bits. Constants are folded by it, and the tests' interpreter computes with it.
 
 use gencl_eu::dispatch::Rounding;
 use gencl_eu::float::{from_f16, to_f16};
@@ -32,21 +32,6 @@ fn narrow(value: f64, scalar: Scalar) -> u128 {
         Scalar::Float => u128::from((value as f32).to_bits()),
         _ => u128::from(value.to_bits()),
     }
-}
-
-/// Whether the bits of a float are those of a NaN.
-pub fn is_nan(bits: u128, scalar: Scalar) -> bool {
-    double(bits, scalar).is_nan()
-}
-
-/// The bits of which a quiet NaN has any: the sign, and the fraction but for its first bit.
-pub fn payload(scalar: Scalar) -> u128 {
-    let fraction = match scalar {
-        Scalar::Half => 10,
-        Scalar::Float => 23,
-        _ => 52,
-    };
-    1 << (scalar.bits() - 1) | ((1 << (fraction - 1)) - 1)
 }
 
 /// One lane of an operation on as many lanes of each operand; `None` where it is none of those, or undefined.

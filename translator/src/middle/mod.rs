@@ -3,9 +3,6 @@
 pub mod builder;
 pub mod evaluate;
 pub mod function;
-pub mod interpret;
 pub mod op;
-pub mod parse;
 mod print;
 pub mod types;
-pub mod verify;

@@ -91,25 +91,3 @@ impl fmt::Display for Type {
         if self.lanes == 1 { Ok(()) } else { write!(f, "x{}", self.lanes) }
     }
 }
-
-impl std::str::FromStr for Type {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Type, String> {
-        let wrong = || format!("no type {text:?}");
-        let number = |digits: &str| digits.parse::<u16>().ok().filter(|n| *n > 0).ok_or_else(wrong);
-        if let Some(lanes) = text.strip_prefix('m') {
-            return Ok(Type { scalar: Scalar::Mask, lanes: number(lanes)? });
-        }
-        let (scalar, lanes) = text.split_once('x').unwrap_or((text, "1"));
-        let bits = scalar.get(1..).ok_or_else(wrong).and_then(number)?;
-        let scalar = match (&scalar[..1], bits) {
-            ("i", 1..=128) => Scalar::Int(bits as u8),
-            ("f", 16) => Scalar::Half,
-            ("f", 32) => Scalar::Float,
-            ("f", 64) => Scalar::Double,
-            _ => return Err(wrong()),
-        };
-        Ok(Type { scalar, lanes: number(lanes)? })
-    }
-}

@@ -23,11 +23,11 @@ use gencl_simulator::translated::source::{EngineChoice, Source as Translations};
 use gencl_simulator::{Executor, Settings};
 use gencl_testing::processor_time;
 use gencl_translator::host::Host;
-use gencl_translator::middle::parse::parse;
-use gencl_translator::middle::verify::verify;
 use gencl_translator::{Choices, Context, to_ir};
 
 use crate::branches::SUMS;
+use crate::parse::parse;
+use crate::verify::verify;
 
 /// What kernels are for.
 pub const DEVICE: &str = "skl";

@@ -8,6 +8,8 @@ mod images;
 mod lanes;
 mod masked;
 mod memory;
+#[path = "../ir/parse.rs"]
+mod parse;
 mod points;
 mod random;
 mod rows;
@@ -15,6 +17,8 @@ mod sample;
 mod singles;
 mod sparse;
 mod stacks;
+#[path = "../ir/verify.rs"]
+mod verify;
 mod walks;
 
 use std::cell::RefCell;

@@ -15,10 +15,10 @@ use gencl_translator::host::Host;
 use gencl_translator::lift::Lifted;
 use gencl_translator::lower::lower;
 use gencl_translator::middle::function::{Block, Function};
-use gencl_translator::middle::interpret::{Environment, Lanes, Outcome, run};
 use gencl_translator::middle::op::{Input, LOCAL_OFFSET, Op, Registers, Space};
 
 use crate::generate::{FILE, INPUTS, PAYLOAD, Program, SCATTERED};
+use crate::interpret::{Environment, Lanes, Outcome, run};
 
 /// Where buffers begin. Accesses of both spaces with addresses come to them.
 pub const BUFFERS: [u64; 2] = [0x1_0000, 0x8_0000];

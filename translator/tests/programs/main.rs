@@ -5,8 +5,14 @@
 mod accesses;
 mod execute;
 mod generate;
+#[path = "../ir/interpret.rs"]
+mod interpret;
+#[path = "../ir/parse.rs"]
+mod parse;
 mod shrink;
 mod statements;
+#[path = "../ir/verify.rs"]
+mod verify;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -16,11 +22,11 @@ use gencl_testing::Random;
 use gencl_translator::host::Host;
 use gencl_translator::middle::function::Function;
 use gencl_translator::middle::op::{Binary, Convert, Op, Unary};
-use gencl_translator::middle::parse::parse;
-use gencl_translator::middle::verify::verify;
 use gencl_translator::passes::{self, PASSES};
 use generate::{Program, program};
+use parse::parse;
 use shrink::shrunk;
+use verify::verify;
 
 /// How a function is executed, to be compared with how the interpreter executes it before passes.
 #[derive(Clone, Debug)]

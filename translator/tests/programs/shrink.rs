@@ -1,7 +1,8 @@
 //! Makes a program that fails smaller while it still fails.
 
 use gencl_translator::middle::function::{Constant, End, Function, Instruction, Value};
-use gencl_translator::middle::verify::verify;
+
+use crate::verify::verify;
 
 /// The smallest function that is found, and for which `fails` says so.
 pub fn shrunk(function: &Function, fails: impl Fn(&Function) -> bool) -> Function {

@@ -3,9 +3,9 @@
 use fixedbitset::FixedBitSet;
 use gencl_ir_support::Dominators;
 
-use super::function::{Block, Definition, End, Function, Target, Value};
-use super::op::{Binary, Convert, Op, Unary};
-use super::types::{Scalar, Type};
+use gencl_translator::middle::function::{Block, Definition, End, Function, Target, Value};
+use gencl_translator::middle::op::{Binary, Convert, Op, Unary};
+use gencl_translator::middle::types::{Scalar, Type};
 
 /// Looks whether a function is well-formed: types fit, and what is used has been computed on all ways there.
 ///

@@ -3,13 +3,18 @@
 //!
 //! That of choices of bits has its test beside it (`bitselect`). Where LLVM does not end (`masks::hide`, `masks::widen`, `set_options`) there is none: a thread that never ends would be left behind. Tests there say that it ends with the workaround.
 
+#![cfg(target_arch = "x86_64")]
+
+mod bitselect;
+mod masks;
+
 use gencl_eu::abi::Tier;
 use inkwell::context::Context;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::FileType;
 
-use crate::host::Host;
-use crate::host::codegen::parsed;
+use gencl_translator::host::Host;
+use gencl_translator::host::codegen::parsed;
 
 /// What LLVM's passes make of a module for hosts with AVX-512, and the assembly of that, without workarounds.
 fn compiled(text: &str, passes: &str) -> (String, String) {

@@ -1,12 +1,13 @@
 //! Executes functions: what their text means. Passes and lowering are compared with it.
 
+use gencl_eu::float::from_f16;
+use gencl_eu::message::AtomicOperation;
 use rustc_hash::FxHashMap;
 
-use super::evaluate;
-use super::function::{Block, End, Function, Instruction, Target, Value};
-use super::op::{Access, Convert, Input, LOCAL_OFFSET, Op, Registers, Space, Window};
-use super::types::{Scalar, Type};
-use gencl_eu::message::AtomicOperation;
+use gencl_translator::middle::evaluate;
+use gencl_translator::middle::function::{Block, End, Function, Instruction, Target, Value};
+use gencl_translator::middle::op::{Access, Convert, Input, LOCAL_OFFSET, Op, Registers, Space, Window};
+use gencl_translator::middle::types::{Scalar, Type};
 
 /// The lanes of a value, as bits.
 pub type Lanes = Vec<u128>;
@@ -256,8 +257,8 @@ impl<E: Environment> Thread<'_, E> {
         if !op.makes_nans() || !to.scalar.is_float() {
             return Some(lanes);
         }
-        let one = |lane: u128| match evaluate::is_nan(lane, to.scalar) {
-            true => lane ^ self.environment.any() & evaluate::payload(to.scalar),
+        let one = |lane: u128| match is_nan(lane, to.scalar) {
+            true => lane ^ self.environment.any() & payload(to.scalar),
             false => lane,
         };
         Some(lanes.into_iter().map(one).collect())
@@ -309,4 +310,23 @@ fn aligned(address: u128, access: &Access) -> Option<u64> {
     };
     let address = counted(access.space, address) | image;
     address.is_multiple_of(access.alignment.into()).then_some(address)
+}
+
+/// Whether the bits of a float are those of a NaN.
+fn is_nan(bits: u128, scalar: Scalar) -> bool {
+    match scalar {
+        Scalar::Half => from_f16(bits as u16).is_nan(),
+        Scalar::Float => f32::from_bits(bits as u32).is_nan(),
+        _ => f64::from_bits(bits as u64).is_nan(),
+    }
+}
+
+/// The bits of which a quiet NaN has any: the sign, and the fraction but for its first bit.
+fn payload(scalar: Scalar) -> u128 {
+    let fraction = match scalar {
+        Scalar::Half => 10,
+        Scalar::Float => 23,
+        _ => 52,
+    };
+    1 << (scalar.bits() - 1) | ((1 << (fraction - 1)) - 1)
 }

@@ -1,17 +1,17 @@
-//! Reads the text form.
+//! Reads the text form of the middle IR.
 
 use rustc_hash::FxHashMap;
 
 use gencl_eu::message::AtomicOperation;
 
-use super::function::{
-    Block, Constant, Definition, End, Function, InstructionData, Target, Value, ValueData,
+use gencl_translator::middle::function::{
+    Block, Constant, Definition, End, Function, Instruction, InstructionData, Target, Value, ValueData,
 };
-use super::op::{
+use gencl_translator::middle::op::{
     Access, Addressing, Binary, Convert, FloatRelation, Input, Inside, Op, Registers, Relation, Space, Unary,
     Window,
 };
-use super::types::Type;
+use gencl_translator::middle::types::{Scalar, Type};
 
 /// All atomic operations.
 const ATOMICS: [AtomicOperation; 18] = {
@@ -191,7 +191,7 @@ impl Parser {
     fn definition(&mut self, tokens: &mut Tokens<'_>, definition: Definition) -> Result<Value, String> {
         let number = Parser::value_number(tokens)?;
         tokens.expect(":")?;
-        let ty = tokens.take().parse()?;
+        let ty = parse_type(tokens.take())?;
         let (value, is_defined) = self.value(number);
         let value = *value;
         if std::mem::replace(is_defined, true) {
@@ -206,7 +206,7 @@ impl Parser {
             let number = Parser::value_number(tokens)?;
             return Ok(self.value(number).0);
         }
-        let ty: Type = tokens.take().parse()?;
+        let ty = parse_type(tokens.take())?;
         let constant = if tokens.peek() == "[" {
             let lanes = tokens.list::<u128>()?;
             if lanes.len() != usize::from(ty.lanes) {
@@ -257,7 +257,7 @@ impl Parser {
     }
 
     fn instruction(&mut self, tokens: &mut Tokens<'_>, block: Block) -> Result<(), String> {
-        let instruction = super::function::Instruction(self.function.instructions.len() as u32);
+        let instruction = Instruction(self.function.instructions.len() as u32);
         let mut results = Vec::new();
         if tokens.peek().starts_with('%') {
             while !tokens.accept("=") {
@@ -407,4 +407,23 @@ fn op(tokens: &mut Tokens<'_>) -> Result<Op, String> {
         "put" => Op::Put(tokens.number()?),
         _ => return Err(format!("no operation: {name:?}")),
     })
+}
+
+/// Reads a type: `i32`, `f16x8`, `m16`.
+fn parse_type(text: &str) -> Result<Type, String> {
+    let wrong = || format!("no type {text:?}");
+    let number = |digits: &str| digits.parse::<u16>().ok().filter(|n| *n > 0).ok_or_else(wrong);
+    if let Some(lanes) = text.strip_prefix('m') {
+        return Ok(Type { scalar: Scalar::Mask, lanes: number(lanes)? });
+    }
+    let (scalar, lanes) = text.split_once('x').unwrap_or((text, "1"));
+    let bits = scalar.get(1..).ok_or_else(wrong).and_then(number)?;
+    let scalar = match (&scalar[..1], bits) {
+        ("i", 1..=128) => Scalar::Int(bits as u8),
+        ("f", 16) => Scalar::Half,
+        ("f", 32) => Scalar::Float,
+        ("f", 64) => Scalar::Double,
+        _ => return Err(wrong()),
+    };
+    Ok(Type { scalar, lanes: number(lanes)? })
 }
