@@ -447,6 +447,13 @@ impl<'m, 'c> Function<'m, 'c> {
         let _ = own.set_metadata(weights, self.context.get_kind_id("prof"));
     }
 
+    /// Goes on in a new block if a condition holds, as it nearly always does.
+    pub fn require(&self, condition: Value<'c>, otherwise: Label<'c>) {
+        let on = self.label();
+        self.branch_likely(condition, on, otherwise);
+        self.begin(on);
+    }
+
     /// `switch` over `0..targets.len()`; other numbers do not occur.
     pub fn switch(&self, number: Value<'c>, targets: &[Label<'c>]) {
         let Some((last, others)) = targets.split_last() else { return };

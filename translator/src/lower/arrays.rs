@@ -41,7 +41,7 @@ impl<'c> Lowering<'_, 'c> {
     }
 
     /// A value of what an array has.
-    pub(super) fn of_array(&mut self, own: LlvmValue<'c>, ty: Type) -> LlvmValue<'c> {
+    pub(super) fn of_array(&self, own: LlvmValue<'c>, ty: Type) -> LlvmValue<'c> {
         if ty.scalar != Scalar::Mask {
             return own;
         }

@@ -6,7 +6,7 @@
 use gencl_eu::message::AtomicOperation as Operation;
 use inkwell::AtomicOrdering;
 
-use super::memory::mark;
+use super::memory::{Addresses, mark};
 use super::outlined::number_of;
 use super::{FILE, Lowering, WIDE};
 use crate::ir::{BIT, Callee, I64, Label, POINTER, Ty, Value as LlvmValue};
@@ -61,31 +61,29 @@ impl<'c> Lowering<'_, 'c> {
         let sources: Vec<LlvmValue<'c>> = data.operands[2..].iter().map(|value| self.value(*value)).collect();
         let addresses = self.counted(space, addresses);
         let reach = self.reach(space, None, size);
-        let mut ways = self.ways();
+        let mut paths = self.paths();
         let distances = self.distance(reach, addresses);
         let offsets = self.offset(reach, distances);
         let inside = self.inside(reach, offsets, size.into());
-        let aligned = self.aligned(distances, size);
-        let inside = self.both(inside, aligned);
+        let inside = self.and_aligned(inside, distances, size);
         let holds = self.holds_where_enabled(inside, Some(mask));
-        let here = self.f.label();
-        self.f.branch_likely(holds, here, ways.outside);
-        self.f.begin(here);
+        self.f.require(holds, paths.slow);
         let bits = u32::from(size) * 8;
         let is_asked = !data.results.is_empty();
         if let (Some(reduction), false, true) =
             (reduction(operation, bits), is_asked, space != Space::Local && mask.ty != BIT)
         {
             let elsewhere = self.combined(&reduction, reach.host, offsets, sources.first().copied(), mask);
-            self.add_way(&mut ways, Vec::new());
+            self.end_path(&mut paths, Vec::new());
             self.f.begin(elsewhere);
         }
         let found = self.one_by_one(kind, reach.host, offsets, &sources, mask, is_asked);
-        self.add_way(&mut ways, found.into_iter().collect());
-        self.f.begin(ways.outside);
-        let found = self.performed_elsewhere(instruction, reach, data.operands[1], data.operands[0]);
-        self.add_way(&mut ways, found);
-        self.joined(ways)
+        self.end_path(&mut paths, found.into_iter().collect());
+        self.f.begin(paths.slow);
+        let all = Addresses::Each(self.value(data.operands[1]));
+        let found = self.slow_path(instruction, reach.window, &all);
+        self.end_path(&mut paths, found);
+        self.join_paths(paths)
     }
 
     /// One operation, if all enabled lanes have one address. At least one has to be enabled. Gives where it goes otherwise.
@@ -209,20 +207,20 @@ impl<'c> Lowering<'_, 'c> {
         self.f.ret(None);
     }
 
-    fn place_of_lane(&mut self, row: LlvmValue<'c>, element: Ty, lane: LlvmValue<'c>) -> LlvmValue<'c> {
+    fn place_of_lane(&self, row: LlvmValue<'c>, element: Ty, lane: LlvmValue<'c>) -> LlvmValue<'c> {
         let size = self.f.int(I64, u64::from(element.scalar.bits() / 8));
         let bytes = self.f.mul(lane, size);
         self.f.offset(row, bytes)
     }
 
-    fn of_lane(&mut self, row: LlvmValue<'c>, values: Ty, lane: LlvmValue<'c>) -> LlvmValue<'c> {
+    fn of_lane(&self, row: LlvmValue<'c>, values: Ty, lane: LlvmValue<'c>) -> LlvmValue<'c> {
         let element = Ty { lanes: 1, ..values };
         let at = self.place_of_lane(row, element, lane);
         self.f.load(element, at, FILE)
     }
 
     /// Does the operation for a lane; the old value.
-    fn updated(&mut self, kind: Kind, lane: &Lane<'c>) -> LlvmValue<'c> {
+    fn updated(&self, kind: Kind, lane: &Lane<'c>) -> LlvmValue<'c> {
         let (ty, bytes) = (lane.a.ty, kind.size);
         if kind.space == Space::Local {
             let how = mark(kind.size, Space::Local);

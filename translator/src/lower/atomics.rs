@@ -56,7 +56,7 @@ pub fn host_operation(operation: Operation) -> Option<AtomicRMWBinOp> {
 impl<'c> Lowering<'_, 'c> {
     /// What a value is replaced by: itself, where it is to stay.
     pub fn new_value(
-        &mut self,
+        &self,
         operation: Operation,
         old: LlvmValue<'c>,
         a: LlvmValue<'c>,
@@ -91,7 +91,7 @@ impl<'c> Lowering<'_, 'c> {
 
     /// The old value where the comparison holds, or the operand is no number.
     fn float_extreme(
-        &mut self,
+        &self,
         comparison: FloatRelation,
         old: LlvmValue<'c>,
         a: LlvmValue<'c>,

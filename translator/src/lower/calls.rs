@@ -15,10 +15,8 @@ pub(super) const SEND: usize = offset_of!(Frame, send);
 
 impl<'c> Lowering<'_, 'c> {
     /// Has the thread fault if a call has not returned 0.
-    pub(super) fn fault_if(&mut self, failed: LlvmValue<'c>) {
-        let on = self.f.label();
-        self.f.branch_likely(self.f.is(failed, 0), on, self.control.fault);
-        self.f.begin(on);
+    pub(super) fn fault_if(&self, failed: LlvmValue<'c>) {
+        self.f.require(self.f.is(failed, 0), self.control.fault);
     }
 
     /// Puts operands where the interpreter finds them.
@@ -79,7 +77,7 @@ impl<'c> Lowering<'_, 'c> {
     }
 
     /// Calls a function of the simulator's, whose address and first argument are in the frame.
-    pub(super) fn call_simulator(&mut self, callback: usize, arguments: &[LlvmValue<'c>]) -> LlvmValue<'c> {
+    pub(super) fn call_simulator(&self, callback: usize, arguments: &[LlvmValue<'c>]) -> LlvmValue<'c> {
         let function = Callee::Address(self.field(POINTER, callback));
         let arguments = [&[self.frame()], arguments].concat();
         self.f.call(function, I32, &arguments, &["cold", "nounwind"])

@@ -142,7 +142,7 @@ impl<'c> Lowering<'_, 'c> {
     }
 
     /// A field of the frame that does not change while the work-group runs.
-    pub fn field(&mut self, ty: Ty, offset: usize) -> LlvmValue<'c> {
+    pub fn field(&self, ty: Ty, offset: usize) -> LlvmValue<'c> {
         self.f.hoisted(self.frame(), offset, ty, CONSTANT)
     }
 

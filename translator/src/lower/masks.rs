@@ -22,7 +22,7 @@ impl<'c> Lowering<'_, 'c> {
     }
 
     /// A bit of a mask.
-    pub fn lane_of_mask(&mut self, bits: LlvmValue<'c>, lane: u32) -> LlvmValue<'c> {
+    pub fn lane_of_mask(&self, bits: LlvmValue<'c>, lane: u32) -> LlvmValue<'c> {
         if bits.ty == BIT {
             return bits;
         }
@@ -88,7 +88,7 @@ impl<'c> Lowering<'_, 'c> {
     }
 
     /// A vector with more lanes, of which the others are anything.
-    fn extended(&mut self, value: LlvmValue<'c>, lanes: u32) -> LlvmValue<'c> {
+    fn extended(&self, value: LlvmValue<'c>, lanes: u32) -> LlvmValue<'c> {
         if value.ty.lanes == lanes {
             return value;
         }

@@ -2,18 +2,18 @@
 //!
 //! One function executes the threads of a work-group, each until it ends or all have to stop; what they rarely do is in functions of its own.
 
-mod anywhere;
 mod arrays;
 mod atomic;
 mod atomics;
 mod calls;
-mod elsewhere;
 mod entry;
 mod masks;
 mod memory;
 mod outlined;
 mod pure;
 mod rows;
+mod scattered;
+mod slow_path;
 mod transpose;
 mod windows;
 
@@ -345,14 +345,11 @@ impl<'c> Lowering<'_, 'c> {
         let data = self.function.instruction(instruction);
         let operands = &data.operands;
         match &data.op {
-            Op::Load(access) => self.load(instruction, access),
-            Op::Store(access) => {
-                self.store(instruction, access);
-                Vec::new()
-            }
+            Op::Load(access) | Op::Store(access) => self.access(instruction, access),
             Op::Inside(inside) => vec![self.is_inside(inside, operands[0])],
-            Op::LoadBlock(space, alignment) => self.block_access(instruction, *space, *alignment, false),
-            Op::StoreBlock(space, alignment) => self.block_access(instruction, *space, *alignment, true),
+            Op::LoadBlock(space, alignment) | Op::StoreBlock(space, alignment) => {
+                self.block_access(instruction, *space, *alignment)
+            }
             Op::Atomic(operation, space, size) => self.atomic(instruction, *operation, *space, *size),
             Op::Image(registers) => self.image(instruction, registers),
             Op::Interpret(registers) => self.interpret(instruction, registers),
@@ -431,7 +428,7 @@ impl<'c> Lowering<'_, 'c> {
     }
 
     /// The thread's own element of an array.
-    fn element_at(&mut self, array: LlvmValue<'c>, size: usize) -> LlvmValue<'c> {
+    fn element_at(&self, array: LlvmValue<'c>, size: usize) -> LlvmValue<'c> {
         let wide = self.f.to(self.thread.number, I64);
         let bytes = self.f.mul(wide, self.f.int(I64, size as u64));
         self.f.offset(array, bytes)

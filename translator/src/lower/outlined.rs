@@ -1,5 +1,5 @@
-//! What accesses rarely do, in functions of the module. Each is there once for all accesses that do the same, and keeps all
-//! registers for its callers: LLVM has little to do for ways that are not taken.
+//! Out-of-line slow paths. There is one function for all accesses that do the same, and it keeps all registers for its callers: LLVM has little
+//! to do for paths that are rarely taken.
 
 use std::mem::offset_of;
 
@@ -7,10 +7,8 @@ use gencl_eu::abi::Frame;
 
 use super::memory::Site;
 use super::{FILE, Lowering, WIDE};
-use crate::analysis::message::Message;
-use crate::analysis::plan::Step;
+use crate::analysis::message::Lanes;
 use crate::ir::{BIT, Callee, Function as Builder, I32, I64, POINTER, Ty, Value as LlvmValue, is_missing};
-use crate::middle::function::{Constant, Instruction};
 use crate::middle::op::{Access, Addressing};
 
 /// The name of the function that looks for a window and then has the simulator perform a message.
@@ -45,19 +43,6 @@ pub(super) fn number_of<T: PartialEq>(all: &mut Vec<T>, own: T) -> usize {
 }
 
 impl<'c> Lowering<'_, 'c> {
-    /// Has the simulator look for the buffer of an address and then perform a message whose payload is in the register file.
-    pub(super) fn call_missed(
-        &mut self,
-        window: Option<u32>,
-        index: usize,
-        mask: LlvmValue<'c>,
-        addresses: LlvmValue<'c>,
-    ) {
-        let own = [self.thread.number, self.f.int(I32, index as u64), mask];
-        let failed = self.missed(window, &own, addresses, mask);
-        self.performed(failed, window);
-    }
-
     /// Has the simulator look whether the thread, which is at an instruction, may go on.
     pub(super) fn call_look(&mut self, index: u32) {
         let own = [self.thread.number, self.f.int(I32, index.into())];
@@ -65,16 +50,9 @@ impl<'c> Lowering<'_, 'c> {
         self.fault_if(failed);
     }
 
-    /// What follows a message that the simulator may have performed.
-    fn performed(&mut self, failed: LlvmValue<'c>, window: Option<u32>) {
-        self.fault_if(failed);
-        if let Some(window) = window {
-            self.copy_again(window);
-        }
-    }
-
-    /// Calls the function that does so: the first enabled lane's address is the one that is looked for.
-    fn missed(
+    /// Has the simulator look for the buffer of the first enabled lane's address and then perform a message whose payload is in the register
+    /// file. Whether the thread faults.
+    pub(super) fn call_missed(
         &mut self,
         window: Option<u32>,
         message: &[LlvmValue<'c>],
@@ -98,53 +76,30 @@ impl<'c> Lowering<'_, 'c> {
         self.f.call(Callee::Named(name), BIT, &arguments, &["cold", "nounwind", "no_caller_saved_registers"])
     }
 
-    /// A row that is not all inside, or whose stride does not hold: the enabled lanes may be, or the simulator performs the message.
-    pub(super) fn missed_row(
+    /// Calls the function for a row that is not all inside, or whose stride does not hold. It computes the addresses if the stride is known to
+    /// hold, else they are in the register file.
+    pub(super) fn call_partial_row(
         &mut self,
-        instruction: Instruction,
         site: &Site<'_, 'c>,
+        message: &Lanes,
         first: LlvmValue<'c>,
-    ) -> Vec<LlvmValue<'c>> {
-        let data = self.function.instruction(instruction);
-        let index = data.origin as usize;
-        let Step::Message(Message::Lanes(message)) = &self.plan.steps[index] else {
-            unreachable!("no row is at {index}")
-        };
-        let file = self.thread.file;
-        let addresses = self.f.at(file, message.addresses);
-        let places: Vec<_> = message.components.iter().map(|(_, at)| self.f.at(file, *at)).collect();
-        // Where the stride is known to hold, the function computes the addresses.
-        let holds = self.function.as_constant(data.operands[3]) == Some(&Constant::All(1));
-        if !holds {
-            let all = self.value(data.operands[1]);
-            self.f.store(all, addresses, FILE);
-        }
-        let slot = message.slot as u32 * 8;
-        for (value, at) in site.data.iter().zip(&places) {
-            self.f.store(self.f.resize(*value, slot, false), *at, FILE);
-        }
+        holds: bool,
+        call: &[LlvmValue<'c>],
+    ) -> LlvmValue<'c> {
         let addressing = if holds { site.access.addressing } else { Addressing::Varying };
         let row = PartialRow {
             access: Access { addressing, ..site.access.clone() },
             lanes: site.lanes,
-            is_write: site.is_write,
+            is_write: site.is_write(),
             window: site.reach.window,
             address: first.ty,
-            slot,
+            slot: message.slot as u32 * 8,
         };
         let number = number_of(&mut self.outlined.partial_rows, row);
-        let own = [self.windows.found, self.thread.number, self.f.int(I32, index as u64), site.enabled];
-        let arguments = [&own[..], &[first, addresses], &places].concat();
-        let failed = self.call_outlined(&format!("{PARTIAL}{number}"), &arguments);
-        self.performed(failed, site.reach.window);
-        if site.is_write {
-            return Vec::new();
-        }
-        let found = places.iter().map(|at| {
-            let wide = self.f.load(Ty::int(slot, site.lanes), *at, FILE);
-            self.f.to(wide, site.element())
-        });
-        found.collect()
+        let mut arguments = [&[self.windows.found], call, &[first]].concat();
+        let places = std::iter::once(message.addresses).chain(message.components.iter().map(|(_, at)| *at));
+        arguments.extend(places.map(|at| self.f.at(self.thread.file, at)));
+        self.call_outlined(&format!("{PARTIAL}{number}"), &arguments)
     }
 
     /// Builds all functions that have been called.
@@ -255,24 +210,23 @@ impl<'c> Lowering<'_, 'c> {
                     None => lowering.reach(access.space, access.window, access.alignment),
                 },
                 data,
-                ways: lowering.ways(),
-                is_write: row.is_write,
-                is_one: false,
+                paths: lowering.paths(),
+                is_scalar: false,
                 enabled,
             };
             let counted = lowering.counted(access.space, addresses);
-            lowering.scattered(&mut site, counted);
-            let outside = site.ways.outside;
-            let found = lowering.joined(site.ways);
+            lowering.by_addresses(&mut site, counted);
+            let slow = site.paths.slow;
+            let found = lowering.join_paths(site.paths);
             for (value, at) in found.iter().zip(&places) {
                 lowering.f.store(lowering.f.resize(*value, row.slot, false), *at, FILE);
             }
             lowering.f.ret(Some(lowering.f.int(BIT, 0)));
-            lowering.f.begin(outside);
+            lowering.f.begin(slow);
             if stride.is_some() {
                 lowering.f.store(addresses, place, FILE);
             }
-            let failed = lowering.missed(row.window, &[own, index, mask], addresses, enabled);
+            let failed = lowering.call_missed(row.window, &[own, index, mask], addresses, enabled);
             lowering.f.ret(Some(failed));
         });
     }

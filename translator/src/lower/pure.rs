@@ -77,7 +77,7 @@ impl<'c> Lowering<'_, 'c> {
         }
     }
 
-    fn unary(&mut self, unary: Unary, a: LlvmValue<'c>) -> LlvmValue<'c> {
+    fn unary(&self, unary: Unary, a: LlvmValue<'c>) -> LlvmValue<'c> {
         match unary {
             Unary::FNeg => self.f.negated(a),
             Unary::Ctlz | Unary::Cttz => {
@@ -91,7 +91,7 @@ impl<'c> Lowering<'_, 'c> {
         }
     }
 
-    fn converted(&mut self, convert: Convert, a: LlvmValue<'c>, to: Ty) -> LlvmValue<'c> {
+    fn converted(&self, convert: Convert, a: LlvmValue<'c>, to: Ty) -> LlvmValue<'c> {
         let value = self.f.convert(convert, a, to);
         match convert {
             // What is too large or too small is any number, and the same for all who look.

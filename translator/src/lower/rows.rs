@@ -30,9 +30,7 @@ impl<'c> Lowering<'_, 'c> {
         let extent = access.extent(site.lanes as usize, step as i32);
         let inside = self.is_extent_inside(site.reach, &extent, distance);
         let holds = self.f.and(inside, certain);
-        let here = self.f.label();
-        self.f.branch_likely(holds, here, site.ways.outside);
-        self.f.begin(here);
+        self.f.require(holds, site.paths.slow);
         self.row_at(site, step, offset);
     }
 
@@ -51,24 +49,11 @@ impl<'c> Lowering<'_, 'c> {
         let offset = self.f.resize(first, 64, true);
         self.row_at(site, step, offset);
         self.f.begin(others);
-        self.anywhere(site, offsets);
-    }
-
-    /// An access of which a guard has found that it is inside.
-    pub(super) fn inside_row(
-        &mut self,
-        mut site: Site<'_, 'c>,
-        step: i64,
-        first: LlvmValue<'c>,
-    ) -> Vec<LlvmValue<'c>> {
-        let distance = self.distance(site.reach, first);
-        let offset = self.offset(site.reach, distance);
-        self.row_at(&mut site, step, offset);
-        self.joined(site.ways)
+        self.scattered(site, offsets);
     }
 
     /// A row whose first lane is at an offset of its window, all inside. Ends the way.
-    fn row_at(&mut self, site: &mut Site<'_, 'c>, step: i64, offset: LlvmValue<'c>) {
+    pub(super) fn row_at(&mut self, site: &mut Site<'_, 'c>, step: i64, offset: LlvmValue<'c>) {
         let access = site.access;
         let packed = (access.components.len() * usize::from(access.size)) as i64;
         let is_one = site.lanes == 1 || step == 0;
@@ -79,7 +64,7 @@ impl<'c> Lowering<'_, 'c> {
         } else if step == packed && access.is_packed() {
             self.packed(site, at);
         } else if step > packed && access.is_packed() && access.components.len() > 1 {
-            let disabled = site.mask.filter(|_| site.is_write).map(|mask| {
+            let disabled = site.mask.filter(|_| site.is_write()).map(|mask| {
                 let [whole, partial] = [(); 2].map(|()| self.f.label());
                 let full = self.f.equal(mask, self.f.int(mask.ty, u64::MAX));
                 self.f.branch_likely(full, whole, partial);
@@ -89,13 +74,13 @@ impl<'c> Lowering<'_, 'c> {
             self.apart(site, at, step as usize);
             if let Some(partial) = disabled {
                 self.f.begin(partial);
-                self.anywhere_by(site, step, wide);
+                self.scattered_by(site, step, wide);
             }
         } else if self.is_near(site, step) {
             let at = self.f.at(at, access.components[0].into());
             self.near(site, step / i64::from(access.size), at);
         } else {
-            self.anywhere_by(site, step, wide);
+            self.scattered_by(site, step, wide);
         }
     }
 
@@ -104,22 +89,22 @@ impl<'c> Lowering<'_, 'c> {
         let size = i64::from(site.access.size);
         let count = step / size;
         let is_row = site.access.components.len() == 1 && step % size == 0 && site.lanes >= 4;
-        is_row && (count == -1 || (2..=MOST_APART).contains(&count) && !site.is_write)
+        is_row && (count == -1 || (2..=MOST_APART).contains(&count) && !site.is_write())
     }
 
     /// Elements that are so many apart, with what lies between: in pieces of as many as there are lanes, of which the last one ends with the last lane.
     fn near(&mut self, site: &mut Site<'_, 'c>, count: i64, at: LlvmValue<'c>) {
-        let (row, how, lanes) = (site.row(), site.how(), site.lanes as usize);
+        let (row, how, lanes) = (site.row(), site.mark(), site.lanes as usize);
         let size = usize::from(site.access.size);
         if count < 0 {
             let first = self.f.at(at, 0_usize.wrapping_sub((lanes - 1) * size));
             let order: Vec<u32> = (0..site.lanes).rev().collect();
-            if site.is_write {
+            if site.is_write() {
                 return self.store_reversed(site, first, &order);
             }
             let all = self.f.load(row, first, how);
             let found = self.f.shuffle(all, None, &order);
-            return self.add_way(&mut site.ways, vec![found]);
+            return self.end_path(&mut site.paths, vec![found]);
         }
         let count = count as usize;
         let last = (lanes - 1) * count + 1 - lanes;
@@ -141,7 +126,7 @@ impl<'c> Lowering<'_, 'c> {
             })
             .collect();
         let found = self.f.shuffle(all, None, &order);
-        self.add_way(&mut site.ways, vec![found]);
+        self.end_path(&mut site.paths, vec![found]);
     }
 
     /// Writes lanes that are in front of each other.
@@ -153,50 +138,50 @@ impl<'c> Lowering<'_, 'c> {
                 let mask = self.f.shuffle(mask, None, order);
                 self.store_masked(site, first, all, mask);
             }
-            None => self.f.store(all, first, site.how()),
+            None => self.f.store(all, first, site.mark()),
         }
-        self.add_way(&mut site.ways, Vec::new());
+        self.end_path(&mut site.paths, Vec::new());
     }
 
     /// Lanes that are so far apart, each with an offset of its own.
-    fn anywhere_by(&mut self, site: &mut Site<'_, 'c>, step: i64, first: LlvmValue<'c>) {
+    fn scattered_by(&mut self, site: &mut Site<'_, 'c>, step: i64, first: LlvmValue<'c>) {
         let steps = self.f.ints(Ty::int(32, site.lanes), |lane| i64::from(lane).wrapping_mul(step) as u64);
         let first = self.f.to(first, I32);
         let first = self.f.splat(first, site.lanes);
         let offsets = self.f.add(first, steps);
-        self.anywhere(site, offsets);
+        self.scattered(site, offsets);
     }
 
     /// One address for all lanes: what is read there, for each. What is written there, the last enabled lane writes.
     fn one(&mut self, site: &mut Site<'_, 'c>, at: LlvmValue<'c>) {
         let access = site.access;
-        if site.is_write {
+        if site.is_write() {
             let zero = self.f.int(Ty::int(32, site.lanes), 0);
             let host = std::mem::replace(&mut site.reach.host, at);
-            self.anywhere(site, zero);
+            self.scattered(site, zero);
             site.reach.host = host;
             return;
         }
-        let how = site.how();
+        let how = site.mark();
         let found = access.components.iter().map(|component| {
             let at = self.f.at(at, (*component).into());
             let one = self.f.load(site.element(), at, how);
-            if site.is_one { one } else { self.f.splat(one, site.lanes) }
+            if site.is_scalar { one } else { self.f.splat(one, site.lanes) }
         });
         let found: Vec<LlvmValue<'c>> = found.collect();
-        self.add_way(&mut site.ways, found);
+        self.end_path(&mut site.paths, found);
     }
 
     /// Lanes whose components follow each other.
     fn packed(&mut self, site: &mut Site<'_, 'c>, at: LlvmValue<'c>) {
         let count = site.access.components.len() as u32;
-        let (row, how) = (site.row(), site.how());
-        if !site.is_write {
+        let (row, how) = (site.row(), site.mark());
+        if !site.is_write() {
             self.prefetch(site, at);
             // What disabled lanes read is inside, too.
             let all = self.f.load(row, at, how);
             let found = self.components(all, count);
-            return self.add_way(&mut site.ways, found);
+            return self.end_path(&mut site.paths, found);
         }
         let all = self.interleaved(&site.data);
         if let Some(mask) = site.mask {
@@ -209,15 +194,15 @@ impl<'c> Lowering<'_, 'c> {
             let order: Vec<u32> = (0..row.lanes).map(|n| n / count).collect();
             let mask = self.f.shuffle(mask, None, &order);
             self.store_masked(site, at, all, mask);
-            self.add_way(&mut site.ways, Vec::new());
+            self.end_path(&mut site.paths, Vec::new());
             self.f.begin(whole);
         }
         self.f.store(all, at, how);
-        self.add_way(&mut site.ways, Vec::new());
+        self.end_path(&mut site.paths, Vec::new());
     }
 
     /// Prefetches what threads that come later read: as many bytes as all lanes do, behind theirs.
-    fn prefetch(&mut self, site: &Site<'_, 'c>, at: LlvmValue<'c>) {
+    fn prefetch(&self, site: &Site<'_, 'c>, at: LlvmValue<'c>) {
         let bytes = (site.row().lanes * site.row().scalar.bits() / 8) as usize;
         if matches!(site.access.space, Space::Local | Space::Image) || bytes > MOST_PREFETCHED {
             return;
@@ -229,7 +214,7 @@ impl<'c> Lowering<'_, 'c> {
     }
 
     fn store_masked(
-        &mut self,
+        &self,
         site: &Site<'_, 'c>,
         at: LlvmValue<'c>,
         value: LlvmValue<'c>,
@@ -241,16 +226,16 @@ impl<'c> Lowering<'_, 'c> {
 
     /// Accesses all components of each lane at once, where lanes are farther apart than that. All lanes are enabled if they are written.
     fn apart(&mut self, site: &mut Site<'_, 'c>, at: LlvmValue<'c>, step: usize) {
-        let (count, how) = (site.access.components.len() as u32, site.how());
+        let (count, how) = (site.access.components.len() as u32, site.mark());
         let ty = Ty { lanes: count, ..site.element() };
-        if site.is_write {
+        if site.is_write() {
             let all = self.interleaved(&site.data);
             for lane in 0..site.lanes {
                 let own = self.slice(all, lane * count, count);
                 let at = self.f.at(at, lane as usize * step);
                 self.f.store(own, at, how);
             }
-            return self.add_way(&mut site.ways, Vec::new());
+            return self.end_path(&mut site.paths, Vec::new());
         }
         let mut lanes = Vec::with_capacity(site.lanes as usize);
         for lane in 0..site.lanes as usize {
@@ -259,6 +244,6 @@ impl<'c> Lowering<'_, 'c> {
         }
         let all = self.concatenated(lanes);
         let found = self.components(all, count);
-        self.add_way(&mut site.ways, found);
+        self.end_path(&mut site.paths, found);
     }
 }

@@ -12,7 +12,7 @@ const HIGH: u32 = 2;
 
 impl<'c> Lowering<'_, 'c> {
     /// Each component of lanes of which `row` has the components one behind the other.
-    pub(super) fn components(&mut self, row: LlvmValue<'c>, count: u32) -> Vec<LlvmValue<'c>> {
+    pub(super) fn components(&self, row: LlvmValue<'c>, count: u32) -> Vec<LlvmValue<'c>> {
         let lanes = row.ty.lanes / count;
         if count == 1 {
             return vec![row];
@@ -36,7 +36,7 @@ impl<'c> Lowering<'_, 'c> {
     }
 
     /// Components of all lanes, those of each lane one behind the other.
-    pub(super) fn interleaved(&mut self, components: &[LlvmValue<'c>]) -> LlvmValue<'c> {
+    pub(super) fn interleaved(&self, components: &[LlvmValue<'c>]) -> LlvmValue<'c> {
         let (one, count) = (components[0].ty, components.len() as u32);
         if count == 1 {
             return components[0];
@@ -66,7 +66,7 @@ impl<'c> Lowering<'_, 'c> {
     }
 
     /// Vectors of one type, a power of two of them, one behind the other.
-    pub(super) fn concatenated(&mut self, mut parts: Vec<LlvmValue<'c>>) -> LlvmValue<'c> {
+    pub(super) fn concatenated(&self, mut parts: Vec<LlvmValue<'c>>) -> LlvmValue<'c> {
         while parts.len() > 1 {
             let order: Vec<u32> = (0..2 * parts[0].ty.lanes).collect();
             parts = parts.chunks(2).map(|pair| self.f.shuffle(pair[0], Some(pair[1]), &order)).collect();
@@ -75,7 +75,7 @@ impl<'c> Lowering<'_, 'c> {
     }
 
     /// So many elements of a vector, which follow each other.
-    pub(super) fn slice(&mut self, all: LlvmValue<'c>, first: u32, count: u32) -> LlvmValue<'c> {
+    pub(super) fn slice(&self, all: LlvmValue<'c>, first: u32, count: u32) -> LlvmValue<'c> {
         let order: Vec<u32> = (first..first + count).collect();
         self.f.shuffle(all, None, &order)
     }
@@ -92,14 +92,14 @@ impl<'c> Lowering<'_, 'c> {
     }
 
     /// Each tile of four vectors, transposed.
-    fn transposed(&mut self, rows: &[LlvmValue<'c>; 4]) -> [LlvmValue<'c>; 4] {
+    fn transposed(&self, rows: &[LlvmValue<'c>; 4]) -> [LlvmValue<'c>; 4] {
         let pairs = [LOW, HIGH].map(|half| [0, 2].map(|row| self.halves(rows[row], rows[row + 1], half, 1)));
         let [[a, b], [c, d]] = pairs.map(|[a, b]| [LOW, HIGH].map(|half| self.halves(a, b, half, 2)));
         [a, b, c, d]
     }
 
     /// In each 16 bytes: pieces of `dwords` of one half of `a` and `b`, by turns.
-    fn halves(&mut self, a: LlvmValue<'c>, b: LlvmValue<'c>, half: u32, dwords: u32) -> LlvmValue<'c> {
+    fn halves(&self, a: LlvmValue<'c>, b: LlvmValue<'c>, half: u32, dwords: u32) -> LlvmValue<'c> {
         let lanes = a.ty.lanes;
         let order = |lane: u32| {
             let (tile, at) = (lane / 4 * 4, lane % 4);

@@ -155,13 +155,13 @@ impl<'c> Lowering<'_, 'c> {
     }
 
     /// How far addresses are from what they are counted from. That is as aligned as the addresses.
-    pub fn distance(&mut self, reach: Reach<'c>, addresses: LlvmValue<'c>) -> LlvmValue<'c> {
+    pub fn distance(&self, reach: Reach<'c>, addresses: LlvmValue<'c>) -> LlvmValue<'c> {
         let base = self.f.splat(reach.base, addresses.ty.lanes);
         self.f.sub(addresses, base)
     }
 
     /// The offset in the window.
-    pub fn offset(&mut self, reach: Reach<'c>, distance: LlvmValue<'c>) -> LlvmValue<'c> {
+    pub fn offset(&self, reach: Reach<'c>, distance: LlvmValue<'c>) -> LlvmValue<'c> {
         let Some(delta) = reach.delta else { return distance };
         let delta = self.f.splat(delta, distance.ty.lanes);
         self.f.add(distance, delta)
@@ -197,7 +197,7 @@ impl<'c> Lowering<'_, 'c> {
         }
     }
 
-    fn all_below(&mut self, offsets: LlvmValue<'c>, limit: LlvmValue<'c>) -> LlvmValue<'c> {
+    fn all_below(&self, offsets: LlvmValue<'c>, limit: LlvmValue<'c>) -> LlvmValue<'c> {
         // Windows have 2^31 bytes at most.
         let limit = self.f.resize(limit, offsets.ty.scalar.bits(), false);
         let limit = self.f.splat(limit, offsets.ty.lanes);
@@ -205,7 +205,7 @@ impl<'c> Lowering<'_, 'c> {
     }
 
     /// The number of offsets at which so many bytes are inside of a size.
-    fn room(&mut self, size: LlvmValue<'c>, bytes: usize) -> LlvmValue<'c> {
+    fn room(&self, size: LlvmValue<'c>, bytes: usize) -> LlvmValue<'c> {
         self.f.intrinsic("usub.sat", &[I64], I64, &[size, self.f.int(I64, bytes as u64 - 1)])
     }
 
@@ -274,8 +274,7 @@ impl<'c> Lowering<'_, 'c> {
                 let delta = self.f.sub(pointer, start);
                 let most = self.f.int(I64, FrameWindow::MAX_SIZE);
                 let inside = self.f.compare(Relation::Ult, delta, most);
-                let aligned = self.aligned(delta, alignment);
-                let holds = self.both(inside, aligned);
+                let holds = self.and_aligned(inside, delta, alignment);
                 (delta, self.f.select(holds, size, self.f.int(I64, 0)))
             }
         };

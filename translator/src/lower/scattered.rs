@@ -1,4 +1,4 @@
-//! Elements of lanes that are anywhere in a window: vectors of each lane, gathers and scatters.
+//! Scattered lanes of a window: vectors of each lane, gathers and scatters.
 
 use super::Lowering;
 use super::memory::Site;
@@ -6,13 +6,13 @@ use crate::ir::{I32, Mark, Ty, Value as LlvmValue};
 
 impl<'c> Lowering<'_, 'c> {
     /// Accesses elements at offsets of 32 bits that are inside, and ends the way.
-    pub(super) fn anywhere(&mut self, site: &mut Site<'_, 'c>, offsets: LlvmValue<'c>) {
+    pub(super) fn scattered(&mut self, site: &mut Site<'_, 'c>, offsets: LlvmValue<'c>) {
         let host = site.reach.host;
         if site.mask.is_none() && site.has_vectors() {
             let found = self.vectors_at(site, host, offsets);
-            return self.add_lanes(site, found);
+            return self.end_lanes(site, found);
         }
-        if !site.is_write {
+        if !site.is_write() {
             let mask = site.mask;
             let found = site
                 .access
@@ -29,7 +29,7 @@ impl<'c> Lowering<'_, 'c> {
                     self.gathered(host, offsets, ty, site.alignment(), mask)
                 })
                 .collect();
-            return self.add_lanes(site, found);
+            return self.end_lanes(site, found);
         }
         // Lane by lane, so that where lanes overlap the last one's stay, as the interpreter has it.
         let count = site.access.components.len() as u32;
@@ -59,26 +59,26 @@ impl<'c> Lowering<'_, 'c> {
         };
         let align = self.f.int(I32, site.alignment().into());
         match all.ty.lanes {
-            1 => self.store_if(all, places, mask, site.how()),
+            1 => self.store_if(all, places, mask, site.mark()),
             _ => {
                 let overloads = [all.ty, places.ty];
                 self.f.intrinsic_line("masked.scatter", &overloads, &[all, places, align, mask]);
             }
         }
-        self.add_way(&mut site.ways, Vec::new());
+        self.end_path(&mut site.paths, Vec::new());
     }
 
     /// Accesses each enabled lane's components as one vector; returns the components if they are read.
     fn vectors_at(
-        &mut self,
+        &self,
         site: &Site<'_, 'c>,
         host: LlvmValue<'c>,
         offsets: LlvmValue<'c>,
     ) -> Vec<LlvmValue<'c>> {
         let count = site.access.components.len() as u32;
         let ty = Ty { lanes: count, ..site.element() };
-        let how = site.how();
-        let row = site.is_write.then(|| self.interleaved(&site.data));
+        let how = site.mark();
+        let row = site.is_write().then(|| self.interleaved(&site.data));
         let mut vectors = Vec::new();
         for lane in 0..site.lanes {
             let place = self.place_at(host, offsets, lane);
@@ -91,7 +91,7 @@ impl<'c> Lowering<'_, 'c> {
                 None => vectors.push(self.f.load(ty, place, how)),
             }
         }
-        if site.is_write {
+        if site.is_write() {
             return Vec::new();
         }
         let row = self.concatenated(vectors);
@@ -99,7 +99,7 @@ impl<'c> Lowering<'_, 'c> {
     }
 
     /// Writes a scalar if a condition holds.
-    fn store_if(&mut self, value: LlvmValue<'c>, at: LlvmValue<'c>, condition: LlvmValue<'c>, how: Mark) {
+    fn store_if(&self, value: LlvmValue<'c>, at: LlvmValue<'c>, condition: LlvmValue<'c>, how: Mark) {
         let [here, on] = [(); 2].map(|()| self.f.label());
         self.f.branch(condition, here, on);
         self.f.begin(here);
@@ -116,7 +116,7 @@ impl<'c> Lowering<'_, 'c> {
 
     /// Elements of bytes or words, of the dwords around them. Windows begin at a dword, and have whole ones.
     fn gathered_by_dwords(
-        &mut self,
+        &self,
         host: LlvmValue<'c>,
         offsets: LlvmValue<'c>,
         ty: Ty,
@@ -132,7 +132,7 @@ impl<'c> Lowering<'_, 'c> {
 
     /// Elements at offsets from a place; of a mask only those of its lanes.
     pub(super) fn gathered(
-        &mut self,
+        &self,
         host: LlvmValue<'c>,
         offsets: LlvmValue<'c>,
         ty: Ty,
@@ -167,7 +167,7 @@ impl<'c> Lowering<'_, 'c> {
 
     /// Elements at offsets from a place, one by one.
     pub fn each_lane_loaded(
-        &mut self,
+        &self,
         host: LlvmValue<'c>,
         offsets: LlvmValue<'c>,
         ty: Ty,
@@ -183,7 +183,7 @@ impl<'c> Lowering<'_, 'c> {
     }
 
     /// The place of one lane.
-    fn place_at(&mut self, host: LlvmValue<'c>, offsets: LlvmValue<'c>, lane: u32) -> LlvmValue<'c> {
+    fn place_at(&self, host: LlvmValue<'c>, offsets: LlvmValue<'c>, lane: u32) -> LlvmValue<'c> {
         let offset = self.f.element(offsets, lane);
         let offset = self.f.resize(offset, 64, false);
         self.f.offset(host, offset)
