@@ -265,12 +265,13 @@ impl<'m, 'c> Function<'m, 'c> {
         Value { ty: self.parameters[number], own }
     }
 
-    /// Ends the function: its first block goes on with `entry`. Blocks that were not begun go.
+    /// Ends the function: its first block jumps to `entry`. Blocks that were not begun are removed.
     pub fn finish(&self, entry: Label<'c>) {
         built(self.first.build_unconditional_branch(entry));
         for block in self.own.get_basic_blocks() {
             if block.get_first_instruction().is_none() {
-                // SAFETY: nothing refers to the block: a branch would be to a block without an end.
+                assert!(block.get_first_use().is_none(), "a branch to a block that was not begun");
+                // SAFETY: nothing refers to the block.
                 let _ = unsafe { block.delete() };
             }
         }
@@ -333,7 +334,7 @@ impl<'m, 'c> Function<'m, 'c> {
         self.context.append_basic_block(self.own, "")
     }
 
-    /// What follows belongs to a block, which comes behind all that were begun before. The one before goes on there if it has no end.
+    /// Appends to a block, which becomes the last one of the function. The block before jumps there if it has no terminator.
     pub fn begin(&self, label: Label<'c>) {
         if let Some(before) = self.builder.get_insert_block()
             && before.get_terminator().is_none()
@@ -356,7 +357,7 @@ impl<'m, 'c> Function<'m, 'c> {
         }
     }
 
-    /// Leaves a block, to go on with it later.
+    /// Leaves a block, to append to it later.
     pub fn leave(&self) {
         self.builder.clear_insertion_position();
     }

@@ -2,13 +2,12 @@
 
 use gencl_eu::abi::Variant;
 use gencl_eu::file::{self, GRF_BYTES};
-use gencl_eu::message::{
-    self as eu, AtomicOperation, Block as EuBlock, BlockAddress, MessageOperation, Space,
-};
+use gencl_eu::message::{self as eu, AtomicOperation, Block as EuBlock, BlockAddress, MessageOperation};
 use gencl_eu::op::Op;
 use gencl_eu::shared_function::Call;
 
 use crate::analysis::access::{Access, Definition, Effects};
+use crate::middle::op::Space;
 
 /// Bytes of a register.
 const REGISTER: usize = 32;
@@ -38,32 +37,11 @@ pub enum Message {
     End,
 }
 
-/// Which memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Memory {
-    /// 64-bit addresses.
-    Global,
-    /// Offsets in shared local memory.
-    Local,
-    /// Offsets in a surface that is the whole address space: addresses of 32 bits.
-    Flat,
-}
-
-impl Memory {
-    /// Bytes of an address.
-    pub fn address_size(self) -> usize {
-        match self {
-            Memory::Global => 8,
-            Memory::Local | Memory::Flat => 4,
-        }
-    }
-}
-
 /// A read or write with an address for each channel.
 #[derive(Clone, Debug)]
 pub struct Lanes {
     /// Which memory.
-    pub memory: Memory,
+    pub space: Space,
     /// Direction.
     pub write: bool,
     /// Bytes of a component in memory: 1, 2, 4 or 8.
@@ -76,18 +54,6 @@ pub struct Lanes {
     pub components: Vec<(usize, usize)>,
     /// First byte of the addresses.
     pub addresses: usize,
-}
-
-impl Lanes {
-    /// Bytes from an address to behind its last component.
-    pub fn span(&self) -> usize {
-        self.components.iter().map(|(offset, _)| offset + self.size).max().unwrap_or(0)
-    }
-
-    /// Whether the components are contiguous.
-    pub fn is_whole(&self) -> bool {
-        self.components.len() * self.size == self.span() - self.components[0].0
-    }
 }
 
 /// A read or write of bytes that follow each other, for all channels.
@@ -166,7 +132,7 @@ impl Message {
         let whole = |access| Definition { access, partial: op.predicate.is_some() };
         match self {
             Message::Lanes(m) => {
-                let mut uses = vec![Some(per_lane(op, m.addresses, m.memory.address_size()))];
+                let mut uses = vec![Some(per_lane(op, m.addresses, m.space.address_size()))];
                 let data = m.components.iter().map(|(_, at)| per_lane(op, *at, m.slot));
                 if m.write {
                     uses.extend(data.map(Some));
@@ -186,7 +152,7 @@ impl Message {
             }
             Message::Atomic(m) => {
                 let lanes = &m.lanes;
-                let size = lanes.memory.address_size();
+                let size = lanes.space.address_size();
                 let operands = m.sources.iter().map(|at| per_lane(op, *at, lanes.size));
                 let uses = [per_lane(op, lanes.addresses, size)].into_iter().chain(operands).map(Some);
                 let answers = lanes.components.iter().map(|(_, at)| per_lane(op, *at, lanes.size));
@@ -226,7 +192,7 @@ pub fn select(op: &Op, message: &eu::Message, variant: &Variant) -> Option<Messa
             let components =
                 present.enumerate().map(|(k, c)| (c * 4, data + k * per_component)).collect::<Vec<_>>();
             lanes(Lanes {
-                memory: memory(m.space, variant)?,
+                space: space(m.space, variant)?,
                 write: m.write,
                 size: 4,
                 slot: 4,
@@ -242,7 +208,7 @@ pub fn select(op: &Op, message: &eu::Message, variant: &Variant) -> Option<Messa
             let (addresses, data) = places(op, message, m.space, m.simd, m.write)?;
             let components = (0..m.count).map(|k| (k * size, data + k * per_element)).collect();
             lanes(Lanes {
-                memory: memory(m.space, variant)?,
+                space: space(m.space, variant)?,
                 write: m.write,
                 size,
                 slot,
@@ -316,12 +282,12 @@ fn image(op: &Op, message: &eu::Message, shape: &ImageShape) -> Option<Message> 
     }))
 }
 
-fn memory(space: Space, variant: &Variant) -> Option<Memory> {
+fn space(space: eu::Space, variant: &Variant) -> Option<Space> {
     match space {
-        Space::Global => Some(Memory::Global),
-        Space::Local => Some(Memory::Local),
-        Space::Surface(_) if variant.flat => Some(Memory::Flat),
-        Space::Stateless | Space::Surface(_) => None,
+        eu::Space::Global => Some(Space::Global),
+        eu::Space::Local => Some(Space::Local),
+        eu::Space::Surface(_) if variant.flat => Some(Space::Flat),
+        eu::Space::Stateless | eu::Space::Surface(_) => None,
     }
 }
 
@@ -358,7 +324,13 @@ impl Registers<'_> {
 }
 
 /// Where addresses and data are; `None` for a message that the interpreter refuses, or that is divided unusually.
-fn places(op: &Op, message: &eu::Message, space: Space, simd: usize, write: bool) -> Option<(usize, usize)> {
+fn places(
+    op: &Op,
+    message: &eu::Message,
+    space: eu::Space,
+    simd: usize,
+    write: bool,
+) -> Option<(usize, usize)> {
     if usize::from(op.lanes) > simd {
         return None;
     }
@@ -396,7 +368,7 @@ fn atomic(op: &Op, message: &eu::Message, m: &eu::Atomic, variant: &Variant) -> 
     };
     let answer = if m.returns { Some((0, registers.response(per_source)?)) } else { None };
     let lanes = Lanes {
-        memory: memory(m.space, variant)?,
+        space: space(m.space, variant)?,
         write: false,
         size: m.size,
         slot: m.size,
@@ -412,8 +384,8 @@ fn block(op: &Op, message: &eu::Message, m: &EuBlock, variant: &Variant) -> Opti
         return None;
     }
     // Global offset in dword 2, or an address in dwords 0 and 1.
-    let flat = |space, unit| match memory(space, variant) {
-        Some(Memory::Flat) => Some(Address::Flat { at: message.payload + 8, unit }),
+    let flat = |surface, unit| match space(surface, variant) {
+        Some(Space::Flat) => Some(Address::Flat { at: message.payload + 8, unit }),
         _ => None,
     };
     let (address, alignment) = match m.address {

@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fixedbitset::FixedBitSet;
 use gencl_eu::file::GRF_BYTES;
 use gencl_ir_support::UnionFind;
 
@@ -46,36 +45,6 @@ impl Variables {
         naming.unite_where_threads_stop();
         naming.unite_overwritten();
         naming.finish(liveness.merging.clone())
-    }
-
-    /// Variables with an upward-exposed use, or a write that keeps disabled channels, in some block.
-    pub fn exposed(&self, plan: &Plan<'_>, flow: &Flow) -> FixedBitSet {
-        let mut exposed = FixedBitSet::with_capacity(self.all.len());
-        for block in &flow.blocks {
-            // The variable of the last definition of each byte.
-            let mut written = vec![usize::MAX; GRF_BYTES];
-            for index in block.start..block.end {
-                let effects = &plan.effects[index];
-                let mut read = |access: &Access, variable: usize, written: &[usize]| {
-                    if access.bytes().any(|byte| written[byte] != variable) {
-                        exposed.insert(variable);
-                    }
-                };
-                for (access, variable) in effects.uses.iter().zip(&self.uses[index]) {
-                    if let (Some(access), Some(variable)) = (access, variable) {
-                        read(access, *variable, &written);
-                    }
-                }
-                let definitions = effects.definitions.iter().zip(&self.definitions[index]);
-                for ((definition, variable), merging) in definitions.zip(&self.merging[index]) {
-                    if *merging {
-                        read(&definition.access, *variable, &written);
-                    }
-                    definition.access.bytes().for_each(|byte| written[byte] = *variable);
-                }
-            }
-        }
-        exposed
     }
 }
 

@@ -1,4 +1,4 @@
-//! Faults of LLVM 19, and the ways around them.
+//! Workarounds for faults of LLVM 19.
 
 mod bitselect;
 pub mod masks;

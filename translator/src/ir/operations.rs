@@ -289,7 +289,7 @@ impl<'c> Function<'_, 'c> {
         self.value(ty, own)
     }
 
-    /// `load` of what is so many bytes behind a pointer and does not change: in the function's first block, once.
+    /// `load` at an offset from a pointer of what does not change: once, in the function's first block.
     pub fn hoisted(&self, pointer: Value<'c>, offset: usize, ty: Ty, mark: Mark) -> Value<'c> {
         *self.hoisted.borrow_mut().entry((pointer, offset, ty)).or_insert_with(|| {
             let (byte, bytes) = (self.context.i8_type(), self.int(I64, offset as u64).int());

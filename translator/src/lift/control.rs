@@ -10,7 +10,7 @@ use crate::middle::types::Type;
 
 /// A mask of the thread's channels.
 const CHANNELS: Type = Type::mask(THREAD_LANES);
-/// How often a thread may still come to where others have their turn.
+/// How many more iterations a thread executes before it yields.
 const ROUNDS: Type = Type::int(32, 1);
 
 impl Lift<'_> {
@@ -126,7 +126,7 @@ impl Lift<'_> {
         self.branch(some, yes, no);
     }
 
-    /// A branch back: if a channel takes it, the others wait at `wait` and the thread goes `back`, else it goes on at `on`.
+    /// A branch back: if a channel takes it, the others wait at `wait` and the thread jumps to `back`, else to `on`.
     fn repeat(&mut self, enabled: Value, taken: Value, wait: usize, back: usize, on: usize) {
         let (again, done) = (self.add_block(), self.block_at(on));
         let some = self.builder.any(taken);
@@ -155,7 +155,7 @@ impl Lift<'_> {
         self.jump(self.block_at(index + 1));
     }
 
-    /// At the beginning of a block, other threads have their turn when this one has come to such places often enough.
+    /// At the beginning of a block, yields when the thread has executed enough iterations.
     pub fn give_turn(&mut self, number: usize) {
         let rounds = self.read_variable(Variable::Rounds, ROUNDS);
         let one = self.builder.int(ROUNDS, 1);
@@ -173,14 +173,14 @@ impl Lift<'_> {
         self.begin_sealed(on);
     }
 
-    /// Ends a block where the thread stops; where it goes on.
+    /// Ends a block where the thread is suspended; the block where it is resumed.
     fn stop(&mut self, number: usize, yields: bool) -> Block {
         let resumed = self.builder.function.resumed[number];
         self.end(End::Suspend { resume: Target { block: resumed, arguments: Vec::new() }, yields });
         resumed
     }
 
-    /// A thread that begins, or goes on, has all of its rounds.
+    /// A thread that begins or is resumed has all of its iterations before it yields.
     pub fn restart_rounds(&mut self) {
         let rounds = self.builder.int(ROUNDS, u64::from(self.rounds));
         self.write_variable(Variable::Rounds, rounds);

@@ -59,7 +59,7 @@ impl Lift<'_> {
             for number in self.pieces.of_variable[variable].clone() {
                 let value = match is_read {
                     true => self.initial_piece(number),
-                    // A thread may come to a read without having been where it is written, with no channel enabled.
+                    // With no channel enabled, a thread may reach a read past the write.
                     false => self.builder.int(self.pieces.all[number].ty, 0),
                 };
                 self.write_variable(Variable::Register(number as u32), value);
@@ -108,7 +108,7 @@ impl Lift<'_> {
         while end + HALF <= limit && goes_on(end) {
             end += HALF;
         }
-        // One word says what all half registers have that go on from one to the next.
+        // The first word determines all half registers of consecutive words.
         let (begin, more) = row_begin(self.plan, start);
         let (Some(input), _) = self.input_at(begin) else { return None };
         let word = self.builder.pure(Op::Input(input), &[], Type::int(16, 1));
@@ -215,7 +215,7 @@ fn pattern_at(plan: &Plan<'_>, byte: usize) -> Option<Pattern> {
     variant.per_thread.get(byte.checked_sub(before)? / 16).copied()
 }
 
-/// Where the row of words begins that goes on in a half register of a thread's own constants, and how much more than the word there the first one here is.
+/// The first half register of the row of consecutive words that a half register of per-thread constants belongs to, and the difference of their first words.
 fn row_begin(plan: &Plan<'_>, half: usize) -> (usize, u32) {
     let (mut begin, mut more) = (half, 0);
     loop {

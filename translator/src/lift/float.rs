@@ -1,4 +1,4 @@
-//! Arithmetic of floats: as the host rounds, in doubles in any mode, and as the interpreter's general path has it (`eu::compute`, `eu::float`), rounded to odd in
+//! Arithmetic of floats: in the host's rounding mode, in doubles for any mode, and as the interpreter's general path has it (`eu::compute`, `eu::float`), rounded to odd in
 //! doubles and then once to the destination.
 
 use gencl_eu::dispatch::Rounding;

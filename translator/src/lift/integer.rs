@@ -1,4 +1,4 @@
-//! Arithmetic of integers: computed in so many bits as [`crate::analysis::width`] says, then limited or cut to the destination.
+//! Arithmetic of integers: computed in the width of [`crate::analysis::width`], then saturated or truncated to the destination.
 
 use gencl_eu::compute::shifts_qwords;
 use gencl_eu::file::ACCUMULATOR;
@@ -91,7 +91,7 @@ impl Lift<'_> {
         self.finish_integer(index, value, signed, mask);
     }
 
-    /// A source as an integer of so many bits, with its modifiers. Of one that has more, these are the low ones.
+    /// A source, extended or truncated to a number of bits, with its modifiers.
     pub fn integer_source(&mut self, index: usize, number: usize, bits: u32) -> Value {
         let src = &self.plan.ops[index].src[number];
         let elements = self.source_bits(index, number);
@@ -121,7 +121,7 @@ impl Lift<'_> {
         self.builder.resize(low, own, false)
     }
 
-    /// Whether a condition holds between two integers. One that asks for what only floats have does not.
+    /// Whether a condition holds between two integers. Conditions of floats never do.
     fn compared(&mut self, condition: Option<Condition>, a: Value, b: Value, signed: bool) -> Value {
         let relation = match (condition, signed) {
             (Some(Condition::Equal), _) => Relation::Eq,

@@ -146,7 +146,7 @@ impl Lift<'_> {
         self.builder.slice(result, channel % size, lanes)
     }
 
-    /// Flags from a bit on, counted through both registers; behind them are zeros.
+    /// Flags from a bit on, counted through both registers, zero-extended.
     pub fn read_flags(&mut self, first: usize, count: usize) -> Value {
         let mut parts: Option<Value> = None;
         let end = first + count;

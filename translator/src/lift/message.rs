@@ -4,21 +4,13 @@ use gencl_eu::abi::Interpreted;
 
 use super::Lift;
 use super::registers::bytes_of;
-use crate::analysis::message::{Address, Atomic, Block, Image, Lanes, Memory};
+use crate::analysis::message::{Address, Atomic, Block, Image, Lanes};
 use crate::middle::function::Value;
 use crate::middle::op::{Access, Addressing, Binary, Op, Registers, Space};
 use crate::middle::types::Type;
 
 /// The bits of the header's dword that are the scratch pointer.
 const SCRATCH_POINTER: u64 = !0x3ff;
-
-fn space(memory: Memory) -> Space {
-    match memory {
-        Memory::Global => Space::Global,
-        Memory::Local => Space::Local,
-        Memory::Flat => Space::Flat,
-    }
-}
 
 impl Lift<'_> {
     pub(super) fn operand(&mut self, index: usize, number: usize) -> Value {
@@ -30,7 +22,7 @@ impl Lift<'_> {
         let mask = self.mask(index);
         let addresses = self.operand(index, 0);
         let access = Box::new(Access {
-            space: space(message.memory),
+            space: message.space,
             size: message.size as u8,
             components: message.components.iter().map(|(offset, _)| *offset as u16).collect(),
             alignment: message.alignment as u8,
@@ -101,7 +93,7 @@ impl Lift<'_> {
         let sources = (0..message.sources.len()).map(|k| self.operand(index, k + 1)).collect::<Vec<_>>();
         let operands: Vec<Value> = [mask, addresses].into_iter().chain(sources).collect();
         let ty = Type::int(lanes.size as u32 * 8, self.plan.ops[index].lanes.into());
-        let op = Op::Atomic(message.operation, space(lanes.memory), lanes.size as u8);
+        let op = Op::Atomic(message.operation, lanes.space, lanes.size as u8);
         let answers = self.builder.effect(op, &operands, &vec![ty; lanes.components.len()]);
         for (k, value) in answers.into_iter().enumerate() {
             self.write_elements(index, k, value, Some(mask));

@@ -1,4 +1,4 @@
-//! From Gen instructions to the middle IR: one place for each operation, without a look at what is around it.
+//! From Gen instructions to the middle IR: each is lifted alone; SSA construction.
 
 mod accumulator;
 mod control;
@@ -68,7 +68,7 @@ pub struct Lift<'a> {
     image_uses: Vec<ImageUse>,
 }
 
-/// Lifts a kernel. In loops in which threads may wait for each other, others have their turn after so many `rounds`.
+/// Lifts a kernel. In loops in which threads may wait for each other, a thread yields after `rounds` iterations.
 pub fn lift(plan: &Plan<'_>, flow: &Flow, rounds: u32) -> Lifted {
     let variables = (!plan.in_memory).then(|| Variables::new(plan, flow));
     let pieces = variables.as_ref().map_or_else(Pieces::default, |variables| Pieces::new(plan, variables));
@@ -149,7 +149,7 @@ impl Lift<'_> {
         self.builder.function.add_block()
     }
 
-    /// Goes on in a block to which all ways are known.
+    /// Begins a block whose predecessors are all known.
     fn begin_sealed(&mut self, block: Block) {
         self.construction.seal(&mut self.builder, block);
         self.builder.begin(block);
@@ -169,7 +169,7 @@ impl Lift<'_> {
         let resumed: Vec<usize> = self.flow.resumed().collect();
         for (number, from) in last.iter().enumerate() {
             let block = self.blocks[number];
-            // What goes back, or goes on after a stop, is not there yet.
+            // Back edges and resumptions are not known yet.
             let is_known = *from <= number && !resumed.contains(&number) && number > 0;
             if is_known {
                 self.construction.seal(&mut self.builder, block);
@@ -210,7 +210,7 @@ impl Lift<'_> {
         }
     }
 
-    /// Lifts an instruction. Whether the block goes on behind it.
+    /// Lifts an instruction. Whether the block continues.
     fn step(&mut self, index: usize) -> bool {
         let plan = self.plan;
         match &plan.steps[index] {

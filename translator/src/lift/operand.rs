@@ -62,7 +62,7 @@ impl Lift<'_> {
         self.builder.splat(bits, ty.lanes.into())
     }
 
-    /// Elements at addresses in registers: of each lane in a word of the address register, and so many bytes beyond.
+    /// Register-indirect elements: of each lane the word of the address register, and the offset in bytes.
     fn indirect(&mut self, index: usize, words: &[usize], beyond: &[u64], ty: Type) -> Value {
         let all = self.builder.effect(Op::Get(ADDRESS as u16), &[], &[Type::int(16, ADDRESS_WORDS)])[0];
         let bases = self.builder.shuffle(all, None, words.to_vec());
@@ -190,7 +190,7 @@ impl Lift<'_> {
 
     fn write_indirect(&mut self, index: usize, stride: usize, bits: Value, mask: Value) {
         let Some((first, last)) = self.indirect_destination(index) else { return };
-        // Without an enabled channel it may be anywhere.
+        // Without an enabled channel it may be out of bounds.
         let first = self.builder.binary(Binary::UMin, first, last);
         let lanes = usize::from(self.builder.ty(bits).lanes);
         let all = self.builder.splat(first, lanes);

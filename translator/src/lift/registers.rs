@@ -26,7 +26,7 @@ impl Piece {
         self.ty.bits() as usize / 8
     }
 
-    /// The byte behind the last.
+    /// The end of its bytes.
     pub fn end(&self) -> usize {
         self.start + self.bytes()
     }
@@ -177,7 +177,7 @@ impl Lift<'_> {
         self.builder.slice(value, first / size, bytes / size)
     }
 
-    /// Vectors, one behind the other.
+    /// Concatenates vectors.
     fn joined(&mut self, parts: Vec<Value>) -> Value {
         if let [only] = parts[..] {
             return only;
@@ -196,13 +196,13 @@ impl Lift<'_> {
         parts[0]
     }
 
-    /// Two vectors of one element type, one behind the other.
+    /// Concatenates two vectors of one element type.
     pub fn concatenated(&mut self, a: Value, b: Value) -> Value {
         let count = usize::from(self.builder.ty(a).lanes) + usize::from(self.builder.ty(b).lanes);
         self.builder.shuffle(a, Some(b), 0..count)
     }
 
-    /// The same bits as elements of so many bytes.
+    /// The same bits as elements of a size in bytes.
     pub fn as_elements(&mut self, value: Value, size: usize) -> Value {
         let bits = self.builder.ty(value).bits() as usize;
         self.builder.bitcast(value, Type::int(size as u32 * 8, bits / 8 / size))
@@ -367,7 +367,7 @@ pub fn bytes_of(bytes: usize) -> Type {
 
 /// Elements of which others are parts.
 struct Wider {
-    /// The first byte, and the one behind the last.
+    /// The first byte, and the end.
     start: usize,
     end: usize,
     /// Bytes of each.

@@ -21,7 +21,7 @@ pub enum Variable {
     Accumulator,
     /// The registers that have been written, of those that are noted.
     Written,
-    /// How often the thread may still come to where others have their turn before they have it.
+    /// How many more iterations the thread executes before it yields.
     Rounds,
 }
 
@@ -72,7 +72,7 @@ impl Construction {
         value
     }
 
-    /// Finds what comes to a parameter; the one value that does, if there is one.
+    /// Finds the arguments of a parameter; the only one, if there is only one.
     fn fill(&mut self, builder: &mut Builder, block: Block, variable: Variable, parameter: Value) -> Value {
         let ty = builder.ty(parameter);
         let before = self.predecessors.get(&block).cloned().unwrap_or_default();
@@ -111,7 +111,7 @@ impl Construction {
         }
     }
 
-    /// All ways to a block are known.
+    /// All predecessors of a block are known.
     pub fn seal(&mut self, builder: &mut Builder, block: Block) {
         self.sealed.insert(block);
         for (variable, parameter) in self.open.remove(&block).unwrap_or_default() {
@@ -119,7 +119,7 @@ impl Construction {
         }
     }
 
-    /// All ways to all blocks are known.
+    /// All predecessors of all blocks are known.
     pub fn seal_all(&mut self, builder: &mut Builder) {
         for block in builder.function.block_numbers() {
             if !self.sealed.contains(&block) {
@@ -170,10 +170,10 @@ impl Construction {
             builder.function.block_mut(block).parameters = kept;
         }
         let same = &self;
-        for data in &mut builder.function.instructions {
+        for data in builder.function.instructions.values_mut() {
             data.operands.iter_mut().for_each(|value| *value = same.resolved(*value));
         }
-        for block in &mut builder.function.blocks {
+        for block in builder.function.blocks.values_mut() {
             if let End::Branch { condition, .. } = &mut block.end {
                 *condition = same.resolved(*condition);
             }

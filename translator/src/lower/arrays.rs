@@ -45,8 +45,7 @@ impl<'c> Lowering<'_, 'c> {
         if ty.scalar != Scalar::Mask {
             return own;
         }
-        let mask = self.f.compare(Relation::Ne, own, self.f.int(own.ty, 0));
-        self.f.mask_bits(mask)
+        self.f.mask_bits(self.f.compare(Relation::Ne, own, self.f.int(own.ty, 0)))
     }
 
     /// Writes elements in the register file, one after the other, for the lanes of a mask.
@@ -60,8 +59,7 @@ impl<'c> Lowering<'_, 'c> {
             let place = self.f.offset(self.thread.file, offset);
             let own = self.f.element(data, lane);
             let old = self.f.load(own.ty, place, FILE);
-            let new = self.f.select(bit, own, old);
-            self.f.store(new, place, FILE);
+            self.f.store(self.f.select(bit, own, old), place, FILE);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Atomic operations in memory: those of the host, for one lane after the other, as the interpreter has it.
 //!
-//! Where all lanes have one address and nobody asks for the answers, integers are combined before, and it is one operation. In shared local
+//! Where all lanes have one address and the old values are unused, integers are reduced first, and it is one operation. In shared local
 //! memory no operation of the host's needs to be atomic: all threads of a work-group run on one of the host's.
 
 use gencl_eu::message::AtomicOperation as Operation;
@@ -8,9 +8,9 @@ use inkwell::AtomicOrdering;
 
 use super::memory::{Addresses, mark};
 use super::outlined::number_of;
+use super::reductions::{Reduction, host_operation, reduction};
 use super::{FILE, Lowering, WIDE};
 use crate::ir::{BIT, Callee, I64, Label, POINTER, Ty, Value as LlvmValue};
-use crate::lower::atomics::{Reduction, host_operation, reduction};
 use crate::middle::function::Instruction;
 use crate::middle::op::{Relation, Space};
 
@@ -21,7 +21,7 @@ struct Lane<'c> {
     b: LlvmValue<'c>,
 }
 
-/// An operation on values of so many bytes.
+/// An operation with its space and the size of its values in bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Kind {
     operation: Operation,
@@ -29,24 +29,24 @@ struct Kind {
     size: u8,
 }
 
-/// What a function does that performs an operation for one lane after the other.
+/// An out-of-line function that performs an operation for one lane after the other.
 #[derive(Clone, PartialEq, Eq)]
 pub struct OneByOne {
     kind: Kind,
     /// The types of the lanes' offsets and values.
     offsets: Ty,
     sources: Vec<Ty>,
-    is_asked: bool,
+    returns: bool,
 }
 
 /// The name of such functions.
 const ATOMIC: &str = "atomic";
-/// Bytes of one value of all lanes where such a function finds them: offsets, two values at most, answers.
+/// Bytes of one value of all lanes where such a function finds them: offsets, two values at most, old values.
 const ROW: usize = 32 * 8;
-const ANSWERS: usize = 3 * ROW;
+const OLD_VALUES: usize = 3 * ROW;
 
 impl<'c> Lowering<'_, 'c> {
-    /// An atomic operation; the answers, if they are asked for.
+    /// An atomic operation; the old values, if they are used.
     pub fn atomic(
         &mut self,
         instruction: Instruction,
@@ -66,18 +66,17 @@ impl<'c> Lowering<'_, 'c> {
         let offsets = self.offset(reach, distances);
         let inside = self.inside(reach, offsets, size.into());
         let inside = self.and_aligned(inside, distances, size);
-        let holds = self.holds_where_enabled(inside, Some(mask));
-        self.f.require(holds, paths.slow);
+        self.f.require(self.holds_where_enabled(inside, Some(mask)), paths.slow);
         let bits = u32::from(size) * 8;
-        let is_asked = !data.results.is_empty();
+        let returns = !data.results.is_empty();
         if let (Some(reduction), false, true) =
-            (reduction(operation, bits), is_asked, space != Space::Local && mask.ty != BIT)
+            (reduction(operation, bits), returns, space != Space::Local && mask.ty != BIT)
         {
-            let elsewhere = self.combined(&reduction, reach.host, offsets, sources.first().copied(), mask);
+            let elsewhere = self.reduced(&reduction, reach.host, offsets, sources.first().copied(), mask);
             self.end_path(&mut paths, Vec::new());
             self.f.begin(elsewhere);
         }
-        let found = self.one_by_one(kind, reach.host, offsets, &sources, mask, is_asked);
+        let found = self.one_by_one(kind, reach.host, offsets, &sources, mask, returns);
         self.end_path(&mut paths, found.into_iter().collect());
         self.f.begin(paths.slow);
         let all = Addresses::Each(self.value(data.operands[1]));
@@ -86,8 +85,8 @@ impl<'c> Lowering<'_, 'c> {
         self.join_paths(paths)
     }
 
-    /// One operation, if all enabled lanes have one address. At least one has to be enabled. Gives where it goes otherwise.
-    fn combined(
+    /// A reduction and one operation, if all enabled lanes, at least one, have one address. The block for all other cases.
+    fn reduced(
         &mut self,
         reduction: &Reduction,
         host: LlvmValue<'c>,
@@ -116,8 +115,7 @@ impl<'c> Lowering<'_, 'c> {
         };
         let operand = self.f.resize(operand, reduction.bits, false);
         let offset = self.f.resize(offset, 64, false);
-        let at = self.f.offset(host, offset);
-        self.f.host_atomic(reduction.then, at, operand);
+        self.f.host_atomic(reduction.then, self.f.offset(host, offset), operand);
         elsewhere
     }
 
@@ -130,7 +128,7 @@ impl<'c> Lowering<'_, 'c> {
         offsets: LlvmValue<'c>,
         sources: &[LlvmValue<'c>],
         mask: LlvmValue<'c>,
-        is_asked: bool,
+        returns: bool,
     ) -> Option<LlvmValue<'c>> {
         let lanes = self.lanes_of_atomics();
         let all = std::iter::once(offsets).chain(sources.iter().copied());
@@ -139,20 +137,20 @@ impl<'c> Lowering<'_, 'c> {
             self.f.store(values, place, FILE);
         }
         let types = sources.iter().map(|source| source.ty).collect();
-        let own = OneByOne { kind, offsets: offsets.ty, sources: types, is_asked };
+        let own = OneByOne { kind, offsets: offsets.ty, sources: types, returns };
         let number = number_of(&mut self.outlined.atomics, own);
         let mask = self.f.resize(mask, 64, false);
         let attributes = ["nounwind", "no_caller_saved_registers"];
         self.f.call_void(Callee::Named(&format!("{ATOMIC}{number}")), &[host, mask, lanes], &attributes);
-        is_asked.then(|| {
-            let place = self.f.at(lanes, ANSWERS);
+        returns.then(|| {
+            let place = self.f.at(lanes, OLD_VALUES);
             self.f.load(Ty::int(u32::from(kind.size) * 8, offsets.ty.lanes), place, FILE)
         })
     }
 
     /// Where the functions for atomic operations find lanes.
     fn lanes_of_atomics(&mut self) -> LlvmValue<'c> {
-        *self.outlined.lanes_of_atomics.get_or_insert_with(|| self.f.variable(ANSWERS + ROW))
+        *self.outlined.lanes_of_atomics.get_or_insert_with(|| self.f.variable(OLD_VALUES + ROW))
     }
 
     /// Builds those functions.
@@ -179,10 +177,8 @@ impl<'c> Lowering<'_, 'c> {
         self.f.begin(some);
         let lane = self.f.intrinsic("cttz", &[I64], I64, &[enabled, self.f.int(BIT, 1)]);
         let below = self.f.sub(enabled, self.f.int(I64, 1));
-        let rest = self.f.and(enabled, below);
-        self.f.store(rest, left, FILE);
-        let offset = self.of_lane(lanes, own.offsets, lane);
-        let offset = self.f.resize(offset, 64, false);
+        self.f.store(self.f.and(enabled, below), left, FILE);
+        let offset = self.f.resize(self.of_lane(lanes, own.offsets, lane), 64, false);
         let at = self.f.offset(host, offset);
         let mut values = Vec::new();
         for (number, ty) in own.sources.iter().enumerate() {
@@ -193,14 +189,12 @@ impl<'c> Lowering<'_, 'c> {
         let a = values.first().cloned().unwrap_or(one);
         let b = *values.get(1).unwrap_or(&a);
         let old = self.updated(own.kind, &Lane { at, a, b });
-        if own.is_asked {
+        if own.returns {
             let answer = match own.kind.operation {
                 Operation::PreDecrement => self.f.sub(old, self.f.int(element, 1)),
                 _ => old,
             };
-            let row = self.f.at(lanes, ANSWERS);
-            let at = self.place_of_lane(row, element, lane);
-            self.f.store(answer, at, FILE);
+            self.f.store(answer, self.place_of_lane(self.f.at(lanes, OLD_VALUES), element, lane), FILE);
         }
         self.f.jump(next);
         self.f.begin(done);
@@ -208,15 +202,13 @@ impl<'c> Lowering<'_, 'c> {
     }
 
     fn place_of_lane(&self, row: LlvmValue<'c>, element: Ty, lane: LlvmValue<'c>) -> LlvmValue<'c> {
-        let size = self.f.int(I64, u64::from(element.scalar.bits() / 8));
-        let bytes = self.f.mul(lane, size);
+        let bytes = self.f.mul(lane, self.f.int(I64, u64::from(element.scalar.bits() / 8)));
         self.f.offset(row, bytes)
     }
 
     fn of_lane(&self, row: LlvmValue<'c>, values: Ty, lane: LlvmValue<'c>) -> LlvmValue<'c> {
         let element = Ty { lanes: 1, ..values };
-        let at = self.place_of_lane(row, element, lane);
-        self.f.load(element, at, FILE)
+        self.f.load(element, self.place_of_lane(row, element, lane), FILE)
     }
 
     /// Does the operation for a lane; the old value.

@@ -31,8 +31,7 @@ impl<'c> Lowering<'_, 'c> {
     fn taken_results(&mut self, registers: &Registers, results: &[Value]) -> Vec<LlvmValue<'c>> {
         let taken = results.iter().zip(&registers.results).map(|(result, at)| {
             let ty = super::llvm(self.function.ty(*result));
-            let at = self.f.at(self.thread.file, (*at).into());
-            self.f.load(ty, at, FILE)
+            self.f.load(ty, self.f.at(self.thread.file, (*at).into()), FILE)
         });
         taken.collect()
     }

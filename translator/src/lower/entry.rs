@@ -1,4 +1,4 @@
-//! How a thread begins, stops, and goes on.
+//! The loop over the threads of a work-group: inputs, suspension at barriers, resumption.
 
 use std::mem::{offset_of, size_of};
 
@@ -22,7 +22,7 @@ impl<'c> Lowering<'_, 'c> {
         let [all, done] = [(); 2].map(|()| self.f.label());
         let (threads, next) = (self.control.threads, self.control.next);
         self.f.begin(entry);
-        self.look_at_all();
+        self.load_all_windows();
         let before = self.f.current();
         self.f.jump(threads);
         self.f.begin(next);
@@ -53,8 +53,8 @@ impl<'c> Lowering<'_, 'c> {
             None => files,
         };
         self.f.replace(self.thread.file, self.f.load(POINTER, own, CONSTANT));
-        let blocks = std::iter::once(0).chain(self.function.resumed.iter().map(|block| block.0 as usize));
-        let targets: Vec<Label<'c>> = blocks.map(|block| self.control.labels[block]).collect();
+        let blocks = std::iter::once(&Block(0)).chain(&self.function.resumed);
+        let targets: Vec<Label<'c>> = blocks.map(|block| self.control.labels[*block]).collect();
         match self.thread.resumed {
             Some([place, _]) => {
                 self.f.switch(self.f.and(place, self.f.int(I32, u64::from(!YIELD))), &targets);
@@ -70,15 +70,13 @@ impl<'c> Lowering<'_, 'c> {
             stops.into_iter().map(|(place, from)| (self.f.int(I32, place.into()), from)).collect();
         let stopped = self.f.phi_of(&stops);
         let all = self.field(POINTER, offset_of!(Frame, resume));
-        let own = self.element_at(all, size_of::<u32>());
-        self.f.store(stopped, own, FRAME);
-        let same = self.f.equal(common, stopped);
-        let common = self.f.select(same, stopped, self.f.int(I32, 0));
+        self.f.store(stopped, self.element_at(all, size_of::<u32>()), FRAME);
+        let common = self.f.select(self.f.equal(common, stopped), stopped, self.f.int(I32, 0));
         let is_first = self.f.equal(self.thread.number, first);
         self.f.select(is_first, stopped, common)
     }
 
-    /// Resumes the threads, in `again`, if they are all of the work-group's and have come to one `wait` and the barrier.
+    /// Resumes the threads, in `again`, if all of the work-group's have stopped at one `wait` and arrived at the barrier.
     fn resume_all(
         &mut self,
         common: LlvmValue<'c>,
@@ -114,8 +112,7 @@ impl<'c> Lowering<'_, 'c> {
                 let headers = self.field(POINTER, offset_of!(Frame, headers));
                 let step = self.field(I64, offset_of!(Frame, header_step));
                 let number = self.f.to(self.thread.number, I64);
-                let bytes = self.f.mul(number, step);
-                let own = self.f.offset(headers, bytes);
+                let own = self.f.offset(headers, self.f.mul(number, step));
                 self.f.at(own, offset.into())
             }
             Input::CrossThread(offset) => {
@@ -146,7 +143,7 @@ impl<'c> Lowering<'_, 'c> {
         self.f.hoisted(self.frame(), offset, ty, CONSTANT)
     }
 
-    /// Where a thread keeps the parameters of a block where it goes on, with their types, and the end.
+    /// The offsets and types of the parameters of a block where a thread is resumed, in its saved state, and the size of that.
     fn kept(&self, block: Block) -> (Vec<(usize, Ty, Type)>, usize) {
         let mut at = 0;
         let parameters = &self.function.block(block).parameters;
@@ -163,7 +160,7 @@ impl<'c> Lowering<'_, 'c> {
         (kept.collect(), at)
     }
 
-    /// Bytes that a thread keeps while it has stopped.
+    /// Bytes of a suspended thread's saved state.
     pub fn saved(&self) -> usize {
         self.function.resumed.iter().map(|block| self.kept(*block).1).max().unwrap_or(0).next_multiple_of(8)
     }
@@ -174,7 +171,7 @@ impl<'c> Lowering<'_, 'c> {
         self.element_at(all, size)
     }
 
-    /// Keeps what a block takes.
+    /// Saves the arguments of a block where the thread is resumed.
     pub fn save(&mut self, target: &Target) {
         let place = self.saved_place();
         let (kept, _) = self.kept(target.block);
@@ -186,18 +183,16 @@ impl<'c> Lowering<'_, 'c> {
                 }
                 _ => self.value(*argument),
             };
-            let at = self.f.at(place, offset);
-            self.f.store(value, at, FILE);
+            self.f.store(value, self.f.at(place, offset), FILE);
         }
     }
 
-    /// Takes what has been kept.
+    /// Loads the parameters of a block where the thread is resumed.
     pub fn restore(&mut self, block: Block) {
         let place = self.saved_place();
         let (kept, _) = self.kept(block);
         for ((offset, own, ty), parameter) in kept.into_iter().zip(&self.function.block(block).parameters) {
-            let at = self.f.at(place, offset);
-            let value = self.f.load(own, at, FILE);
+            let value = self.f.load(own, self.f.at(place, offset), FILE);
             let value = match ty.scalar {
                 Scalar::Mask => self.f.to(value, Ty::int(ty.lanes.into(), 1)),
                 _ => value,

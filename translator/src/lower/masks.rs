@@ -26,8 +26,7 @@ impl<'c> Lowering<'_, 'c> {
         if bits.ty == BIT {
             return bits;
         }
-        let moved = self.f.lshr(bits, self.f.int(bits.ty, lane.into()));
-        self.f.to(moved, BIT)
+        self.f.to(self.f.lshr(bits, self.f.int(bits.ty, lane.into())), BIT)
     }
 
     /// A mask as 32 bits.
@@ -42,8 +41,7 @@ impl<'c> Lowering<'_, 'c> {
         let runs = runs(order, lanes);
         if runs.len() > 4 {
             let (a, b) = self.shuffle_operands(operands);
-            let lanes = self.f.shuffle(a, b, &widened(order, lanes, a));
-            return self.f.mask_bits(lanes);
+            return self.f.mask_bits(self.f.shuffle(a, b, &widened(order, lanes, a)));
         }
         let ty = Ty::int(order.len() as u32, 1);
         let mut all = self.f.int(ty, 0);
@@ -51,15 +49,11 @@ impl<'c> Lowering<'_, 'c> {
             let bits = self.value(operands[run.operand]);
             // What is moved has to have room for all of them.
             let wide = if bits.ty.scalar.bits() > ty.scalar.bits() { bits.ty } else { ty };
-            let bits = self.f.to(bits, wide);
-            let down = self.f.lshr(bits, self.f.int(wide, run.from.into()));
+            let down = self.f.lshr(self.f.to(bits, wide), self.f.int(wide, run.from.into()));
             let own = self.f.to(down, ty);
             let own = match order.len() - usize::from(run.count) {
                 0 => own,
-                unused => {
-                    let kept = self.f.int(ty, u64::MAX >> (64 - order.len() + unused));
-                    self.f.and(own, kept)
-                }
+                unused => self.f.and(own, self.f.int(ty, u64::MAX >> (64 - order.len() + unused))),
             };
             let up = self.f.shl(own, self.f.int(ty, run.to.into()));
             all = self.f.or(all, up);

@@ -1,16 +1,16 @@
 //! From the middle IR to LLVM IR.
 //!
-//! One function executes the threads of a work-group, each until it ends or all have to stop; what they rarely do is in functions of its own.
+//! One function executes the threads of a work-group, until each has ended or all are suspended. Slow paths are out of line.
 
 mod arrays;
 mod atomic;
-mod atomics;
 mod calls;
 mod entry;
 mod masks;
 mod memory;
 mod outlined;
 mod pure;
+mod reductions;
 mod rows;
 mod scattered;
 mod slow_path;
@@ -19,8 +19,8 @@ mod windows;
 
 use std::collections::BTreeMap;
 
-use fixedbitset::FixedBitSet;
 use gencl_eu::abi::{ENDED, ENTRY, FAULT, Frame, Tier, Translation, YIELD};
+use gencl_ir_support::{Dominators, EntitySet, PrimaryMap};
 use inkwell::AtomicOrdering;
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -56,7 +56,7 @@ struct Lowering<'a, 'c> {
     f: Builder<'a, 'c>,
     values: FxHashMap<Value, LlvmValue<'c>>,
     /// Values with a use that is not on a slow path.
-    used_eagerly: FixedBitSet,
+    used_eagerly: EntitySet<Value>,
     control: Control<'c>,
     thread: Thread<'c>,
     windows: Windows<'c>,
@@ -67,7 +67,7 @@ struct Lowering<'a, 'c> {
 /// The blocks of the function that executes threads.
 struct Control<'c> {
     /// Of the middle IR's blocks where they begin, and those where they end.
-    labels: Vec<Label<'c>>,
+    labels: PrimaryMap<Block, Label<'c>>,
     exits: BTreeMap<Block, Label<'c>>,
     /// Returns [`FAULT`].
     fault: Label<'c>,
@@ -155,8 +155,8 @@ pub fn lower<'c>(context: &'c Context, plan: &Plan<'_>, lifted: Lifted, tier: Ti
 }
 
 /// The values with a use that is not on a slow path.
-fn used_eagerly(function: &Function) -> FixedBitSet {
-    let mut used = FixedBitSet::with_capacity(function.values.len());
+fn used_eagerly(function: &Function) -> EntitySet<Value> {
+    let mut used = EntitySet::new();
     let mut open = Vec::new();
     for block in function.block_numbers() {
         let data = function.block(block);
@@ -175,10 +175,10 @@ fn used_eagerly(function: &Function) -> FixedBitSet {
         open.extend(data.end.values());
     }
     while let Some(value) = open.pop() {
-        if used.put(value.0 as usize) {
+        if !used.insert(value) {
             continue;
         }
-        if let Definition::Result(instruction, _) = function.values[value.0 as usize].definition {
+        if let Definition::Result(instruction, _) = function.values[value].definition {
             let own = function.instruction(instruction);
             if own.op.is_pure() {
                 open.extend(&own.operands);
@@ -216,7 +216,8 @@ fn llvm(ty: Type) -> Ty {
 impl<'c> Lowering<'_, 'c> {
     /// Builds the function that executes threads of a work-group, and the functions that it calls.
     fn threads(&mut self) {
-        let dominators = self.function.dominators();
+        let graph = self.function.graph();
+        let dominators = Dominators::new(&graph);
         let entry = self.f.label();
         let order: Vec<Block> = dominators.order().collect();
         for block in &order {
@@ -224,12 +225,10 @@ impl<'c> Lowering<'_, 'c> {
         }
         self.f.begin(self.control.fault);
         self.f.ret(Some(self.f.int(I32, FAULT.into())));
-        let predecessors = self.function.predecessors();
         for block in order {
-            let before = &predecessors[block.0 as usize];
-            let before: Vec<Block> =
-                before.iter().copied().filter(|from| dominators.is_reached(*from)).collect();
-            self.add_arguments(block, &before);
+            let predecessors = graph.predecessors(block).iter().copied();
+            let reached: Vec<Block> = predecessors.filter(|from| dominators.is_reached(*from)).collect();
+            self.add_arguments(block, &reached);
         }
         self.outlined_functions();
         self.copy_found();
@@ -238,7 +237,7 @@ impl<'c> Lowering<'_, 'c> {
     }
 
     fn block(&mut self, block: Block) {
-        self.f.begin(self.control.labels[block.0 as usize]);
+        self.f.begin(self.control.labels[block]);
         let data = self.function.block(block);
         if self.function.resumed.contains(&block) {
             self.restore(block);
@@ -286,7 +285,7 @@ impl<'c> Lowering<'_, 'c> {
     fn label(&self, target: &Target) -> Label<'c> {
         let data = self.function.block(target.block);
         let is_fault = data.end == End::Fault && data.instructions.is_empty();
-        if is_fault { self.control.fault } else { self.control.labels[target.block.0 as usize] }
+        if is_fault { self.control.fault } else { self.control.labels[target.block] }
     }
 
     /// Gives the `phi`s of a block's parameters the arguments of its predecessors.
@@ -319,7 +318,7 @@ impl<'c> Lowering<'_, 'c> {
 
     /// A pure value that only slow paths use: each computes it.
     fn computed_here(&mut self, value: Value) -> LlvmValue<'c> {
-        let Definition::Result(instruction, 0) = self.function.values[value.0 as usize].definition else {
+        let Definition::Result(instruction, 0) = self.function.values[value].definition else {
             unreachable!("a parameter of a block that nothing goes to")
         };
         let data = self.function.instruction(instruction);
@@ -330,7 +329,7 @@ impl<'c> Lowering<'_, 'c> {
         let data = self.function.instruction(instruction);
         if data.op.is_pure() {
             let result = data.results[0];
-            if self.used_eagerly.contains(result.0 as usize) {
+            if self.used_eagerly.contains(result) {
                 let value = self.pure(&data.op, &data.operands, self.function.ty(result));
                 self.values.insert(result, value);
             }
@@ -367,9 +366,7 @@ impl<'c> Lowering<'_, 'c> {
                 let number = self.value(operands[0]);
                 let all = self.field(POINTER, std::mem::offset_of!(Frame, counters));
                 let at = self.f.at(all, 8 * *counter as usize);
-                let sum = self.f.load(I64, at, FILE);
-                let sum = self.f.add(sum, number);
-                self.f.store(sum, at, FILE);
+                self.f.store(self.f.add(self.f.load(I64, at, FILE), number), at, FILE);
                 Vec::new()
             }
             Op::Arrive => {
@@ -429,8 +426,7 @@ impl<'c> Lowering<'_, 'c> {
 
     /// The thread's own element of an array.
     fn element_at(&self, array: LlvmValue<'c>, size: usize) -> LlvmValue<'c> {
-        let wide = self.f.to(self.thread.number, I64);
-        let bytes = self.f.mul(wide, self.f.int(I64, size as u64));
+        let bytes = self.f.mul(self.f.to(self.thread.number, I64), self.f.int(I64, size as u64));
         self.f.offset(array, bytes)
     }
 
@@ -439,12 +435,11 @@ impl<'c> Lowering<'_, 'c> {
         self.f.parameter(0)
     }
 
-    /// One more thread has come to the barrier.
+    /// Counts a thread that arrives at the barrier.
     fn arrive(&mut self) {
         let at = self.f.at(self.frame(), std::mem::offset_of!(Frame, arrived));
         let count = self.f.load(I32, at, FRAME);
-        let count = self.f.add(count, self.f.int(I32, 1));
-        self.f.store(count, at, FRAME);
+        self.f.store(self.f.add(count, self.f.int(I32, 1)), at, FRAME);
     }
 
     /// Has the simulator look, at an instruction, if the launch may be cancelled: the thread faults if it is. What is left is
@@ -458,7 +453,7 @@ impl<'c> Lowering<'_, 'c> {
         let [look, on] = [(); 2].map(|()| self.f.label());
         self.f.branch_likely(self.f.is(raised, 0), on, look);
         self.f.begin(look);
-        self.call_look(instruction);
+        self.call_cancelled(instruction);
         self.f.jump(on);
         self.f.begin(on);
         self.f.int(BIT, 0)

@@ -15,8 +15,8 @@ use crate::middle::op::{Access, Addressing};
 const MISSED: &str = "missed";
 /// The name of the function that only has the simulator do that.
 const SENT: &str = "sent";
-/// The name of the function that has the simulator look whether the thread may go on.
-const LOOKED: &str = "looked";
+/// The name of the function that has the simulator check for cancellation.
+const CANCELLED: &str = "cancelled";
 /// The name of the functions for rows that are not all inside.
 const PARTIAL: &str = "partial";
 
@@ -43,10 +43,10 @@ pub(super) fn number_of<T: PartialEq>(all: &mut Vec<T>, own: T) -> usize {
 }
 
 impl<'c> Lowering<'_, 'c> {
-    /// Has the simulator look whether the thread, which is at an instruction, may go on.
-    pub(super) fn call_look(&mut self, index: u32) {
+    /// Has the simulator check, at an instruction, whether the launch is cancelled.
+    pub(super) fn call_cancelled(&mut self, index: u32) {
         let own = [self.thread.number, self.f.int(I32, index.into())];
-        let failed = self.call_outlined(LOOKED, &own);
+        let failed = self.call_outlined(CANCELLED, &own);
         self.fault_if(failed);
     }
 
@@ -108,14 +108,14 @@ impl<'c> Lowering<'_, 'c> {
             self.partial_row(number, &row);
         }
         self.atomic_functions();
-        self.callback_function(LOOKED, &[I64, I64], offset_of!(Frame, look), |_| {});
+        self.callback_function(CANCELLED, &[I64, I64], offset_of!(Frame, look), |_| {});
         self.callback_function(SENT, &[I64, I64, I64], super::calls::SEND, |_| {});
         let parameters = [POINTER, I64, I64, I64, I64, I64];
         self.callback_function(MISSED, &parameters, super::calls::SEND, |lowering| {
             let [window, address] = [2, 3].map(|number| lowering.f.parameter(number));
             let window = lowering.f.to(window, I32);
             lowering.call_simulator(offset_of!(Frame, find_window), &[window, address]);
-            (0..lowering.windows.count()).for_each(|window| lowering.look(window));
+            (0..lowering.windows.count()).for_each(|window| lowering.load_window(window));
         });
     }
 
@@ -169,8 +169,7 @@ impl<'c> Lowering<'_, 'c> {
             }
             before(lowering);
             let own: Vec<_> = own.map(|number| lowering.f.to(lowering.f.parameter(number), I32)).collect();
-            let failed = lowering.call_simulator(callback, &own);
-            lowering.f.ret(Some(lowering.f.to(failed, BIT)));
+            lowering.f.ret(Some(lowering.f.to(lowering.call_simulator(callback, &own), BIT)));
         });
     }
 

@@ -109,7 +109,6 @@ impl<'c> Lowering<'_, 'c> {
         }
         let others = self.f.xor(chosen, self.f.int(chosen.ty, u64::MAX));
         let a = self.f.and(a, chosen);
-        let b = self.f.and(b, others);
-        self.f.or(a, b)
+        self.f.or(a, self.f.and(b, others))
     }
 }

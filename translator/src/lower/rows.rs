@@ -1,22 +1,21 @@
-//! Accesses whose lanes are a known number of bytes apart: no address of each lane is needed.
+//! Accesses with a known stride: no address of each lane is needed.
 
 use super::Lowering;
 use super::memory::Site;
 use crate::ir::{I32, I64, POINTER, Ty, Value as LlvmValue};
 use crate::middle::op::Space;
 
-/// The most elements from a lane to the next with which those between are read, too.
-const MOST_APART: i64 = 4;
+/// The largest stride, in elements, with which the elements between lanes are loaded, too.
+const MAX_STRIDE: i64 = 4;
 /// Bytes of a line of the host's caches.
 const LINE: usize = 64;
-/// So many bytes ahead of a row is what will be read soon: the next threads' part. Hosts find that out by themselves only when the accesses are many and close
-/// together.
-const PREFETCHED: usize = 2048;
-/// Bytes of rows that hosts find out for themselves: each is accesses enough.
-const MOST_PREFETCHED: usize = 512;
+/// Distance in bytes to the row of a later thread. Hosts prefetch it themselves only when accesses are many and close together.
+const PREFETCH_DISTANCE: usize = 2048;
+/// Larger rows, in bytes, hosts prefetch themselves.
+const MAX_PREFETCHED: usize = 512;
 
 impl<'c> Lowering<'_, 'c> {
-    /// Lanes that are known to be so far apart.
+    /// Lanes with a stride, if that is certain and the row is inside.
     pub(super) fn row(
         &mut self,
         site: &mut Site<'_, 'c>,
@@ -34,7 +33,7 @@ impl<'c> Lowering<'_, 'c> {
         self.row_at(site, step, offset);
     }
 
-    /// Lanes of an image that are so far apart if that is certain, else anywhere. All of them are inside.
+    /// Lanes of an image, with a stride if that is certain, else scattered. All of them are inside.
     pub(super) fn row_or_scattered(
         &mut self,
         site: &mut Site<'_, 'c>,
@@ -52,7 +51,7 @@ impl<'c> Lowering<'_, 'c> {
         self.scattered(site, offsets);
     }
 
-    /// A row whose first lane is at an offset of its window, all inside. Ends the way.
+    /// A row whose first lane is at an offset of its window, all inside. Ends the path.
     pub(super) fn row_at(&mut self, site: &mut Site<'_, 'c>, step: i64, offset: LlvmValue<'c>) {
         let access = site.access;
         let packed = (access.components.len() * usize::from(access.size)) as i64;
@@ -66,8 +65,7 @@ impl<'c> Lowering<'_, 'c> {
         } else if step > packed && access.is_packed() && access.components.len() > 1 {
             let disabled = site.mask.filter(|_| site.is_write()).map(|mask| {
                 let [whole, partial] = [(); 2].map(|()| self.f.label());
-                let full = self.f.equal(mask, self.f.int(mask.ty, u64::MAX));
-                self.f.branch_likely(full, whole, partial);
+                self.f.branch_likely(self.f.equal(mask, self.f.int(mask.ty, u64::MAX)), whole, partial);
                 self.f.begin(whole);
                 partial
             });
@@ -84,15 +82,15 @@ impl<'c> Lowering<'_, 'c> {
         }
     }
 
-    /// Whether elements of lanes are a few others apart, or in front of each other.
+    /// Whether the stride is a few elements, or -1.
     fn is_near(&self, site: &Site<'_, 'c>, step: i64) -> bool {
         let size = i64::from(site.access.size);
         let count = step / size;
         let is_row = site.access.components.len() == 1 && step % size == 0 && site.lanes >= 4;
-        is_row && (count == -1 || (2..=MOST_APART).contains(&count) && !site.is_write())
+        is_row && (count == -1 || (2..=MAX_STRIDE).contains(&count) && !site.is_write())
     }
 
-    /// Elements that are so many apart, with what lies between: in pieces of as many as there are lanes, of which the last one ends with the last lane.
+    /// Loads with a small stride, in elements: vectors that cover the row, of as many elements as there are lanes; the last one ends with the last lane. Or backwards.
     fn near(&mut self, site: &mut Site<'_, 'c>, count: i64, at: LlvmValue<'c>) {
         let (row, how, lanes) = (site.row(), site.mark(), site.lanes as usize);
         let size = usize::from(site.access.size);
@@ -109,13 +107,8 @@ impl<'c> Lowering<'_, 'c> {
         let count = count as usize;
         let last = (lanes - 1) * count + 1 - lanes;
         let begins: Vec<usize> = (0..count).map(|piece| (piece * lanes).min(last)).collect();
-        let mut pieces: Vec<LlvmValue<'c>> = begins
-            .iter()
-            .map(|begin| {
-                let at = self.f.at(at, begin * size);
-                self.f.load(row, at, how)
-            })
-            .collect();
+        let mut pieces: Vec<LlvmValue<'c>> =
+            begins.iter().map(|begin| self.f.load(row, self.f.at(at, begin * size), how)).collect();
         pieces.resize(count.next_power_of_two(), self.f.poison(row));
         let all = self.concatenated(pieces);
         let order: Vec<u32> = (0..lanes)
@@ -129,13 +122,12 @@ impl<'c> Lowering<'_, 'c> {
         self.end_path(&mut site.paths, vec![found]);
     }
 
-    /// Writes lanes that are in front of each other.
+    /// Stores lanes with stride -1.
     fn store_reversed(&mut self, site: &mut Site<'_, 'c>, first: LlvmValue<'c>, order: &[u32]) {
         let all = self.f.shuffle(site.data[0], None, order);
         match site.mask {
             Some(mask) => {
-                let mask = self.f.mask(mask);
-                let mask = self.f.shuffle(mask, None, order);
+                let mask = self.f.shuffle(self.f.mask(mask), None, order);
                 self.store_masked(site, first, all, mask);
             }
             None => self.f.store(all, first, site.mark()),
@@ -143,16 +135,15 @@ impl<'c> Lowering<'_, 'c> {
         self.end_path(&mut site.paths, Vec::new());
     }
 
-    /// Lanes that are so far apart, each with an offset of its own.
+    /// Lanes with any other stride: each has an offset of its own.
     fn scattered_by(&mut self, site: &mut Site<'_, 'c>, step: i64, first: LlvmValue<'c>) {
         let steps = self.f.ints(Ty::int(32, site.lanes), |lane| i64::from(lane).wrapping_mul(step) as u64);
         let first = self.f.to(first, I32);
-        let first = self.f.splat(first, site.lanes);
-        let offsets = self.f.add(first, steps);
+        let offsets = self.f.add(self.f.splat(first, site.lanes), steps);
         self.scattered(site, offsets);
     }
 
-    /// One address for all lanes: what is read there, for each. What is written there, the last enabled lane writes.
+    /// One address for all lanes. The last enabled lane's value is stored.
     fn one(&mut self, site: &mut Site<'_, 'c>, at: LlvmValue<'c>) {
         let access = site.access;
         if site.is_write() {
@@ -185,8 +176,7 @@ impl<'c> Lowering<'_, 'c> {
         }
         let all = self.interleaved(&site.data);
         if let Some(mask) = site.mask {
-            let ones = self.f.int(mask.ty, u64::MAX);
-            let full = self.f.equal(mask, ones);
+            let full = self.f.equal(mask, self.f.int(mask.ty, u64::MAX));
             let [whole, masked] = [(); 2].map(|()| self.f.label());
             self.f.branch_likely(full, whole, masked);
             self.f.begin(masked);
@@ -201,15 +191,14 @@ impl<'c> Lowering<'_, 'c> {
         self.end_path(&mut site.paths, Vec::new());
     }
 
-    /// Prefetches what threads that come later read: as many bytes as all lanes do, behind theirs.
+    /// Prefetches a row of a later thread.
     fn prefetch(&self, site: &Site<'_, 'c>, at: LlvmValue<'c>) {
         let bytes = (site.row().lanes * site.row().scalar.bits() / 8) as usize;
-        if matches!(site.access.space, Space::Local | Space::Image) || bytes > MOST_PREFETCHED {
+        if matches!(site.access.space, Space::Local | Space::Image) || bytes > MAX_PREFETCHED {
             return;
         }
         for line in (0..bytes).step_by(LINE) {
-            let ahead = self.f.at(at, PREFETCHED + line);
-            self.f.prefetch(ahead);
+            self.f.prefetch(self.f.at(at, PREFETCH_DISTANCE + line));
         }
     }
 

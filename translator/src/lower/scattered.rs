@@ -5,7 +5,7 @@ use super::memory::Site;
 use crate::ir::{I32, Mark, Ty, Value as LlvmValue};
 
 impl<'c> Lowering<'_, 'c> {
-    /// Accesses elements at offsets of 32 bits that are inside, and ends the way.
+    /// Accesses elements at offsets of 32 bits that are inside. Ends the path.
     pub(super) fn scattered(&mut self, site: &mut Site<'_, 'c>, offsets: LlvmValue<'c>) {
         let host = site.reach.host;
         if site.mask.is_none() && site.has_vectors() {
@@ -37,20 +37,17 @@ impl<'c> Lowering<'_, 'c> {
         let order: Vec<u32> = (0..all.ty.lanes).map(|n| n / count).collect();
         let offsets = self.f.shuffle(offsets, None, &order);
         let inner = self.f.ints(offsets.ty, |n| u64::from(site.access.components[(n % count) as usize]));
-        let offsets = self.f.add(offsets, inner);
-        let mut places = self.f.offset(host, offsets);
+        let mut places = self.f.offset(host, self.f.add(offsets, inner));
         let ones = self.f.int(Ty::int(1, all.ty.lanes), 1);
         let mask = match site.mask {
             None => ones,
             Some(mask) => {
-                let mask = self.f.mask(mask);
-                let mask = self.f.shuffle(mask, None, &order);
+                let mask = self.f.shuffle(self.f.mask(mask), None, &order);
                 match self.plan.host.vectors.masked || all.ty.lanes == 1 {
                     true => mask,
                     false => {
-                        // Without masks there would be a branch for each lane. Lanes that are not enabled write where nobody reads.
-                        let nowhere = self.f.opaque(self.f.sink());
-                        let nowhere = self.f.splat(nowhere, places.ty.lanes);
+                        // Without masks there would be a branch for each lane. Disabled lanes write to a sink.
+                        let nowhere = self.f.splat(self.f.opaque(self.f.sink()), places.ty.lanes);
                         places = self.f.select(mask, places, nowhere);
                         ones
                     }
@@ -85,8 +82,7 @@ impl<'c> Lowering<'_, 'c> {
             match &row {
                 // In the order of the lanes, so that where they overlap the last one's stay.
                 Some(row) => {
-                    let own = self.slice(*row, lane * count, count);
-                    self.f.store(own, place, how);
+                    self.f.store(self.slice(*row, lane * count, count), place, how);
                 }
                 None => vectors.push(self.f.load(ty, place, how)),
             }
@@ -125,9 +121,7 @@ impl<'c> Lowering<'_, 'c> {
         let around = self.f.and(offsets, self.f.int(offsets.ty, !3));
         let dwords = self.gathered(host, around, Ty::int(32, ty.lanes), 4, mask);
         let rest = self.f.and(offsets, self.f.int(offsets.ty, 3));
-        let bits = self.f.shl(rest, self.f.int(offsets.ty, 3));
-        let shifted = self.f.lshr(dwords, bits);
-        self.f.to(shifted, ty)
+        self.f.to(self.f.lshr(dwords, self.f.shl(rest, self.f.int(offsets.ty, 3))), ty)
     }
 
     /// Elements at offsets from a place; of a mask only those of its lanes.
@@ -141,8 +135,7 @@ impl<'c> Lowering<'_, 'c> {
     ) -> LlvmValue<'c> {
         let how = Mark { alignment, class: None, is_invariant: false };
         if ty.lanes == 1 {
-            let wide = self.f.resize(offsets, 64, false);
-            let at = self.f.offset(host, wide);
+            let at = self.f.offset(host, self.f.resize(offsets, 64, false));
             let Some(mask) = mask else { return self.f.load(ty, at, how) };
             let [here, on] = [(); 2].map(|()| self.f.label());
             let before = self.f.current();
@@ -175,8 +168,7 @@ impl<'c> Lowering<'_, 'c> {
     ) -> LlvmValue<'c> {
         let mut all = self.f.poison(ty);
         for lane in 0..ty.lanes {
-            let place = self.place_at(host, offsets, lane);
-            let own = self.f.load(Ty { lanes: 1, ..ty }, place, how);
+            let own = self.f.load(Ty { lanes: 1, ..ty }, self.place_at(host, offsets, lane), how);
             all = if ty.lanes == 1 { own } else { self.f.insert(all, own, lane) };
         }
         all
@@ -184,8 +176,7 @@ impl<'c> Lowering<'_, 'c> {
 
     /// The place of one lane.
     fn place_at(&self, host: LlvmValue<'c>, offsets: LlvmValue<'c>, lane: u32) -> LlvmValue<'c> {
-        let offset = self.f.element(offsets, lane);
-        let offset = self.f.resize(offset, 64, false);
+        let offset = self.f.resize(self.f.element(offsets, lane), 64, false);
         self.f.offset(host, offset)
     }
 }

@@ -11,7 +11,7 @@ const LOW: u32 = 0;
 const HIGH: u32 = 2;
 
 impl<'c> Lowering<'_, 'c> {
-    /// Each component of lanes of which `row` has the components one behind the other.
+    /// Deinterleaves a row: each component of all lanes.
     pub(super) fn components(&self, row: LlvmValue<'c>, count: u32) -> Vec<LlvmValue<'c>> {
         let lanes = row.ty.lanes / count;
         if count == 1 {
@@ -35,7 +35,7 @@ impl<'c> Lowering<'_, 'c> {
         components.map(|parts| self.concatenated(parts)).into()
     }
 
-    /// Components of all lanes, those of each lane one behind the other.
+    /// Interleaves components of all lanes.
     pub(super) fn interleaved(&self, components: &[LlvmValue<'c>]) -> LlvmValue<'c> {
         let (one, count) = (components[0].ty, components.len() as u32);
         if count == 1 {
@@ -65,7 +65,7 @@ impl<'c> Lowering<'_, 'c> {
         self.concatenated(lanes)
     }
 
-    /// Vectors of one type, a power of two of them, one behind the other.
+    /// Concatenates vectors of one type; their number is a power of two.
     pub(super) fn concatenated(&self, mut parts: Vec<LlvmValue<'c>>) -> LlvmValue<'c> {
         while parts.len() > 1 {
             let order: Vec<u32> = (0..2 * parts[0].ty.lanes).collect();
@@ -80,12 +80,12 @@ impl<'c> Lowering<'_, 'c> {
         self.f.shuffle(all, None, &order)
     }
 
-    /// How many tiles of 4 x 4 dwords a register of the host has side by side. `None` when the host has better ways
+    /// How many tiles of 4 x 4 dwords a register of the host has side by side. `None` when the host has shorter sequences
     /// (those with registers of 64 bytes pick dwords from two registers with one instruction, `vpermt2d`), or
     /// components are not four dwords.
     ///
     /// Two rows of instructions that interleave two registers within each 16 bytes (`unpcklps`, `unpckhpd` and their
-    /// like) transpose as many as that. LLVM takes other ways, twice as long, when it is told the whole order at once.
+    /// like) transpose as many as that. A single shuffle is lowered to twice as many instructions.
     fn tiles(&self, ty: Ty, lanes: u32, count: u32) -> Option<u32> {
         let side = (self.plan.host.vectors.bytes as u32 / 16).min(lanes / FOUR);
         (ty.scalar.bits() == 32 && count == FOUR && matches!(side, 1 | 2)).then_some(side)

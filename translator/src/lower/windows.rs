@@ -1,5 +1,5 @@
-//! Windows of messages: what is asked of each is asked before the threads of a work-group begin, and again when the simulator has found another
-//! one for it. It is in variables, so that LLVM has values of it in the loop over threads.
+//! Windows of messages. Their parameters are loaded once per work-group, and again when the simulator has found another window. They are in
+//! variables, which LLVM promotes to values of the loop over threads.
 
 use std::mem::{offset_of, size_of};
 
@@ -13,16 +13,17 @@ use crate::middle::op::{Input, Relation, Space, Window};
 /// Bytes of a variable.
 const SIZE: usize = 8;
 
-/// Something that is asked of a window.
+/// A parameter of a window.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Question {
+enum Parameter {
     /// The address of its first byte.
     Start,
-    /// Where it is.
+    /// Its address in the host.
     Host,
-    /// At which offset its pointer is.
+    /// The offset of its pointer.
     Delta,
-    /// The number of offsets at which so many bytes are inside; 0 if the pointer is not, or is not as aligned as messages want.
+    /// The number of offsets at which an access of a size in bytes is inside; 0 if the pointer is not inside, or less aligned than messages
+    /// require.
     Limit(usize),
 }
 
@@ -38,8 +39,8 @@ pub struct Windows<'c> {
     scratch: Option<u32>,
     pointers: FxHashMap<u32, Pointer>,
     /// The parameters that are used, a variable for each.
-    variables: Vec<(u32, Question)>,
-    numbers: FxHashMap<(u32, Question), usize>,
+    variables: Vec<(u32, Parameter)>,
+    numbers: FxHashMap<(u32, Parameter), usize>,
     /// The blocks that begin with copies of a window's variables from `found` to `known`.
     copies: Vec<(Label<'c>, u32)>,
 }
@@ -47,22 +48,22 @@ pub struct Windows<'c> {
 /// A window's pointer.
 #[derive(Clone, Copy)]
 struct Pointer {
-    /// Its place among the constants of all threads.
+    /// Its offset in the cross-thread constants.
     at: u16,
     /// Its type.
     ty: Ty,
-    /// The largest alignment that messages want.
+    /// The largest alignment that messages require.
     alignment: u8,
 }
 
-/// The memory that an instruction may access without asking.
+/// The window of an access, with its parameters.
 #[derive(Clone, Copy)]
 pub struct Reach<'c> {
-    /// What addresses are counted from, of the addresses' type: the window's pointer or its beginning.
+    /// The base of addresses, of their type: the window's pointer or its beginning.
     base: LlvmValue<'c>,
     /// The offset of that, if it is not 0.
     delta: Option<LlvmValue<'c>>,
-    /// Where it is.
+    /// Its address in the host.
     pub host: LlvmValue<'c>,
     /// Its window; `None`: it is shared local memory, or an image.
     pub window: Option<u32>,
@@ -90,11 +91,11 @@ impl<'c> Windows<'c> {
         self.count
     }
 
-    /// What is asked of a window, with the variables' numbers.
-    fn variables_of(&self, number: u32) -> Vec<(usize, Question)> {
+    /// The parameters of a window that are used, with the variables' numbers.
+    fn variables_of(&self, number: u32) -> Vec<(usize, Parameter)> {
         let all = self.variables.iter().enumerate();
         all.filter(|(_, (own, _))| *own == number)
-            .map(|(variable, (_, question))| (variable, *question))
+            .map(|(variable, (_, parameter))| (variable, *parameter))
             .collect()
     }
 
@@ -105,7 +106,7 @@ impl<'c> Windows<'c> {
 }
 
 impl<'c> Lowering<'_, 'c> {
-    /// What an access may reach, of the window that it shares or of one of its own.
+    /// The window of an access, shared or its own.
     pub fn reach(&mut self, space: Space, window: Option<Window>, alignment: u8) -> Reach<'c> {
         let ty = match space {
             Space::Local => {
@@ -139,41 +140,39 @@ impl<'c> Lowering<'_, 'c> {
         self.reach_of(number, ty, window, alignment)
     }
 
-    /// What an access may reach of the window with a number; `ty`: of its addresses.
+    /// The window with a number; `ty`: the type of addresses.
     pub fn reach_of(&mut self, number: u32, ty: Ty, window: Option<Window>, alignment: u8) -> Reach<'c> {
-        let host = self.known(number, Question::Host);
+        let host = self.known(number, Parameter::Host);
         if let Some(Window::Pointer(at)) = window {
             let pointer = self.windows.pointers.entry(number).or_insert(Pointer { at, ty, alignment });
             pointer.alignment = pointer.alignment.max(alignment);
             let base = self.input(Input::CrossThread(at), ty);
-            let delta = self.known(number, Question::Delta);
+            let delta = self.known(number, Parameter::Delta);
             let delta = self.f.to(delta, ty);
             return Reach { base, delta: Some(delta), host, window: Some(number) };
         }
-        let start = self.known(number, Question::Start);
+        let start = self.known(number, Parameter::Start);
         Reach { base: self.f.to(start, ty), delta: None, host, window: Some(number) }
     }
 
-    /// How far addresses are from what they are counted from. That is as aligned as the addresses.
+    /// The distance of addresses from the base, which is as aligned as they are.
     pub fn distance(&self, reach: Reach<'c>, addresses: LlvmValue<'c>) -> LlvmValue<'c> {
-        let base = self.f.splat(reach.base, addresses.ty.lanes);
-        self.f.sub(addresses, base)
+        self.f.sub(addresses, self.f.splat(reach.base, addresses.ty.lanes))
     }
 
     /// The offset in the window.
     pub fn offset(&self, reach: Reach<'c>, distance: LlvmValue<'c>) -> LlvmValue<'c> {
         let Some(delta) = reach.delta else { return distance };
-        let delta = self.f.splat(delta, distance.ty.lanes);
-        self.f.add(distance, delta)
+        self.f.add(distance, self.f.splat(delta, distance.ty.lanes))
     }
 
-    /// Whether accesses of so many bytes at these offsets are inside.
+    /// Whether accesses of a size in bytes at these offsets are inside.
     pub fn inside(&mut self, reach: Reach<'c>, offsets: LlvmValue<'c>, bytes: usize) -> LlvmValue<'c> {
         let limit = self.limit(reach, bytes);
         self.all_below(offsets, limit)
     }
 
-    /// Whether they are at these offsets from another one.
+    /// Whether they are, at these offsets from another one.
     pub fn below(
         &mut self,
         reach: Reach<'c>,
@@ -186,10 +185,10 @@ impl<'c> Lowering<'_, 'c> {
         self.all_below(offsets, limit)
     }
 
-    /// The number of offsets at which so many bytes are inside.
+    /// The number of offsets at which accesses of a size in bytes are inside.
     fn limit(&mut self, reach: Reach<'c>, bytes: usize) -> LlvmValue<'c> {
         match reach.window {
-            Some(number) => self.known(number, Question::Limit(bytes)),
+            Some(number) => self.known(number, Parameter::Limit(bytes)),
             None => {
                 let size = self.field(I64, offset_of!(Frame, local_size));
                 self.room(size, bytes)
@@ -204,45 +203,44 @@ impl<'c> Lowering<'_, 'c> {
         self.f.compare(Relation::Ult, offsets, limit)
     }
 
-    /// The number of offsets at which so many bytes are inside of a size.
+    /// The same of a window of a size.
     fn room(&self, size: LlvmValue<'c>, bytes: usize) -> LlvmValue<'c> {
         self.f.intrinsic("usub.sat", &[I64], I64, &[size, self.f.int(I64, bytes as u64 - 1)])
     }
 
-    /// What is known of a window.
-    fn known(&mut self, number: u32, question: Question) -> LlvmValue<'c> {
+    /// A parameter of a window.
+    fn known(&mut self, number: u32, parameter: Parameter) -> LlvmValue<'c> {
         let variables = &mut self.windows.variables;
-        let variable = *self.windows.numbers.entry((number, question)).or_insert_with(|| {
-            variables.push((number, question));
+        let variable = *self.windows.numbers.entry((number, parameter)).or_insert_with(|| {
+            variables.push((number, parameter));
             variables.len() - 1
         });
         let at = self.f.at(self.windows.known, variable * SIZE);
-        let ty = if question == Question::Host { POINTER } else { I64 };
+        let ty = if parameter == Parameter::Host { POINTER } else { I64 };
         self.f.load(ty, at, FILE)
     }
 
-    /// Reads again, at the beginning of the current block, what is known by now of a window.
+    /// Copies the parameters of a window again, at the beginning of the current block.
     pub fn copy_again(&mut self, number: u32) {
         if self.windows.found != self.windows.known {
             self.windows.copies.push((self.f.current(), number));
         }
     }
 
-    /// Builds the copies, when all parameters of windows are known that are used.
+    /// Builds the copies, when it is known which parameters are used.
     pub fn copy_found(&mut self) {
         for (block, number) in std::mem::take(&mut self.windows.copies) {
             self.f.resume_at_begin(block);
             for (variable, _) in self.windows.variables_of(number) {
                 let [from, to] =
                     [self.windows.found, self.windows.known].map(|own| self.f.at(own, variable * SIZE));
-                let value = self.f.load(I64, from, FILE);
-                self.f.store(value, to, FILE);
+                self.f.store(self.f.load(I64, from, FILE), to, FILE);
             }
         }
     }
 
-    /// Makes the variables, and looks at all windows.
-    pub fn look_at_all(&mut self) {
+    /// Makes the variables, and loads the parameters of all windows.
+    pub fn load_all_windows(&mut self) {
         let make = |old| {
             let own = self.f.variable((self.windows.variables.len() * SIZE).max(1));
             self.f.replace(old, own);
@@ -251,11 +249,11 @@ impl<'c> Lowering<'_, 'c> {
         let (known, found) = (self.windows.known, self.windows.found);
         self.windows.known = make(known);
         self.windows.found = if found == known { self.windows.known } else { make(found) };
-        (0..self.windows.count).for_each(|number| self.look(number));
+        (0..self.windows.count).for_each(|number| self.load_window(number));
     }
 
-    /// Looks at a window, and writes its parameters.
-    pub fn look(&mut self, number: u32) {
+    /// Loads a window, and stores its parameters.
+    pub fn load_window(&mut self, number: u32) {
         let windows = self.field(POINTER, offset_of!(Frame, windows));
         let window = self.f.at(windows, number as usize * size_of::<FrameWindow>());
         let field = |ty, offset| {
@@ -280,16 +278,15 @@ impl<'c> Lowering<'_, 'c> {
         };
         let both = [self.windows.known, self.windows.found];
         let places = if both[0] == both[1] { &both[..1] } else { &both };
-        for (variable, question) in self.windows.variables_of(number) {
-            let value = match question {
-                Question::Start => start,
-                Question::Host => host,
-                Question::Delta => delta,
-                Question::Limit(bytes) => self.room(size, bytes),
+        for (variable, parameter) in self.windows.variables_of(number) {
+            let value = match parameter {
+                Parameter::Start => start,
+                Parameter::Host => host,
+                Parameter::Delta => delta,
+                Parameter::Limit(bytes) => self.room(size, bytes),
             };
             for place in places {
-                let at = self.f.at(*place, variable * SIZE);
-                self.f.store(value, at, FILE);
+                self.f.store(value, self.f.at(*place, variable * SIZE), FILE);
             }
         }
     }

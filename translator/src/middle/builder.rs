@@ -10,8 +10,8 @@ use super::function::{Block, Constant, Definition, End, Function, Target, Value}
 use super::op::{Binary, Convert, FloatRelation, Op, Relation, Unary};
 use super::types::{Scalar, Type};
 
-/// How many operations behind each other are merged of halves at most.
-const MOST_MERGED: usize = 16;
+/// The longest chain of operations that are merged of halves.
+const MAX_MERGED: usize = 16;
 
 /// Appends instructions to a function.
 #[derive(Default)]
@@ -260,7 +260,7 @@ impl Builder {
     /// The scalar that all lanes have: of a constant or a splat.
     pub fn uniform(&mut self, value: Value) -> Option<Value> {
         let ty = self.ty(value).with_lanes(1);
-        match &self.function.values[value.0 as usize].definition {
+        match &self.function.values[value].definition {
             Definition::Constant(Constant::All(bits)) => {
                 let bits = *bits;
                 Some(self.function.constant(ty, Constant::All(bits)))

@@ -206,7 +206,7 @@ pub fn lanes(op: &Op, operands: &[(&[u128], Type)], to: Type) -> Option<Vec<u128
     }
 }
 
-/// The bits of lanes, one behind the other.
+/// The bits of lanes, concatenated.
 fn joined(lanes: &[u128], bits: u32) -> Vec<bool> {
     lanes.iter().flat_map(|lane| (0..bits).map(move |bit| lane >> bit & 1 != 0)).collect()
 }

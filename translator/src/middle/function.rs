@@ -1,6 +1,6 @@
 //! Functions in SSA form: blocks with parameters, instructions with results.
 
-use gencl_ir_support::{Dominators, FlowGraph, entity_impl};
+use gencl_ir_support::{Dominators, FlowGraph, PrimaryMap, entity_impl};
 use rustc_hash::FxHashMap;
 
 use super::op::Op;
@@ -90,7 +90,7 @@ pub struct Target {
 /// How a block ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// It goes on in a block.
+    /// A jump to a block.
     Jump(Target),
     /// By a mask of one lane.
     Branch {
@@ -105,11 +105,11 @@ pub enum End {
     Return,
     /// The thread has a fault.
     Fault,
-    /// The thread stops, and goes on in a block that takes nothing but its parameters.
+    /// The thread is suspended, and resumed in a block whose live-ins are its parameters.
     Suspend {
-        /// Where it goes on.
+        /// Where it is resumed.
         resume: Target,
-        /// It waits for nothing: others have their turn.
+        /// It waits for nothing, but yields.
         yields: bool,
     },
 }
@@ -170,12 +170,12 @@ pub struct BlockData {
 #[derive(Clone, Debug, Default)]
 pub struct Function {
     /// All values.
-    pub values: Vec<ValueData>,
+    pub values: PrimaryMap<Value, ValueData>,
     /// All instructions, those among them that no block has any more.
-    pub instructions: Vec<InstructionData>,
+    pub instructions: PrimaryMap<Instruction, InstructionData>,
     /// All blocks.
-    pub blocks: Vec<BlockData>,
-    /// The blocks where threads go on that have stopped.
+    pub blocks: PrimaryMap<Block, BlockData>,
+    /// The blocks where suspended threads are resumed.
     pub resumed: Vec<Block>,
     constants: FxHashMap<(Type, Constant), Value>,
 }
@@ -183,8 +183,7 @@ pub struct Function {
 impl Function {
     /// A new block, which ends the thread with a fault until it has another end.
     pub fn add_block(&mut self) -> Block {
-        self.blocks.push(BlockData { parameters: Vec::new(), instructions: Vec::new(), end: End::Fault });
-        Block(self.blocks.len() as u32 - 1)
+        self.blocks.push(BlockData { parameters: Vec::new(), instructions: Vec::new(), end: End::Fault })
     }
 
     /// A new parameter of a block.
@@ -203,7 +202,7 @@ impl Function {
         results: &[Type],
         origin: u32,
     ) -> Instruction {
-        let instruction = Instruction(self.instructions.len() as u32);
+        let instruction = self.instructions.next_key();
         let results = results.iter().enumerate();
         let results =
             results.map(|(n, ty)| self.add_value(*ty, Definition::Result(instruction, n as u8))).collect();
@@ -213,8 +212,7 @@ impl Function {
     }
 
     fn add_value(&mut self, ty: Type, definition: Definition) -> Value {
-        self.values.push(ValueData { ty, definition });
-        Value(self.values.len() as u32 - 1)
+        self.values.push(ValueData { ty, definition })
     }
 
     /// A constant.
@@ -239,12 +237,12 @@ impl Function {
 
     /// The type of a value.
     pub fn ty(&self, value: Value) -> Type {
-        self.values[value.0 as usize].ty
+        self.values[value].ty
     }
 
     /// What a value is, if it is a constant.
     pub fn as_constant(&self, value: Value) -> Option<&Constant> {
-        match &self.values[value.0 as usize].definition {
+        match &self.values[value].definition {
             Definition::Constant(constant) => Some(constant),
             _ => None,
         }
@@ -252,7 +250,7 @@ impl Function {
 
     /// The operation and operands of which a value is the only result.
     pub fn source(&self, value: Value) -> Option<(&Op, &[Value])> {
-        match &self.values[value.0 as usize].definition {
+        match &self.values[value].definition {
             Definition::Result(instruction, 0) => {
                 let data = self.instruction(*instruction);
                 (data.results.len() == 1).then_some((&data.op, &data.operands[..]))
@@ -263,7 +261,7 @@ impl Function {
 
     /// The instruction that computes a value.
     pub fn instruction_of(&self, value: Value) -> Option<Instruction> {
-        match self.values[value.0 as usize].definition {
+        match self.values[value].definition {
             Definition::Result(instruction, _) => Some(instruction),
             _ => None,
         }
@@ -273,40 +271,31 @@ impl Function {
     pub fn add_result(&mut self, instruction: Instruction, ty: Type) -> Value {
         let number = self.instruction(instruction).results.len() as u8;
         let value = self.add_value(ty, Definition::Result(instruction, number));
-        self.instructions[instruction.0 as usize].results.push(value);
+        self.instructions[instruction].results.push(value);
         value
     }
 
     /// A block.
     pub fn block(&self, block: Block) -> &BlockData {
-        &self.blocks[block.0 as usize]
+        &self.blocks[block]
     }
 
     /// A block, to be changed.
     pub fn block_mut(&mut self, block: Block) -> &mut BlockData {
-        &mut self.blocks[block.0 as usize]
+        &mut self.blocks[block]
     }
 
     /// An instruction.
     pub fn instruction(&self, instruction: Instruction) -> &InstructionData {
-        &self.instructions[instruction.0 as usize]
+        &self.instructions[instruction]
     }
 
     /// All blocks by number.
     pub fn block_numbers(&self) -> impl Iterator<Item = Block> + use<> {
-        (0..self.blocks.len() as u32).map(Block)
+        self.blocks.keys()
     }
 
-    /// The block that each instruction is in.
-    pub fn homes(&self) -> Vec<Option<Block>> {
-        let mut homes = vec![None; self.instructions.len()];
-        for block in self.block_numbers() {
-            self.block(block).instructions.iter().for_each(|own| homes[own.0 as usize] = Some(block));
-        }
-        homes
-    }
-
-    /// The control-flow graph. Control begins in the first block, and where threads go on: a suspended thread goes nowhere itself.
+    /// The control-flow graph. Its entries are the first block and those where threads are resumed. Suspension has no successor.
     pub fn graph(&self) -> FlowGraph<Block> {
         // Last first: the order of the blocks in LLVM's text, which code layout follows, has been tuned with that.
         let entries = self.resumed.iter().rev().copied().chain([Block(0)]);
@@ -322,19 +311,5 @@ impl Function {
     /// The dominator tree.
     pub fn dominators(&self) -> Dominators<Block> {
         Dominators::new(&self.graph())
-    }
-
-    /// Where each block may be come to from. A thread that goes on does so from nowhere.
-    pub fn predecessors(&self) -> Vec<Vec<Block>> {
-        let mut all = vec![Vec::new(); self.blocks.len()];
-        for block in self.block_numbers() {
-            if let End::Suspend { .. } = self.block(block).end {
-                continue;
-            }
-            for target in self.block(block).end.targets() {
-                all[target.block.0 as usize].push(block);
-            }
-        }
-        all
     }
 }

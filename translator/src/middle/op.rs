@@ -46,9 +46,9 @@ pub enum Unary {
     Trunc,
     /// To the nearest integer, to the even one of two.
     RoundEven,
-    /// Zeros before the first bit; all bits for 0.
+    /// Leading zeros; all bits for 0.
     Ctlz,
-    /// Zeros behind the last bit; all bits for 0.
+    /// Trailing zeros; all bits for 0.
     Cttz,
     Ctpop,
     BitReverse,
@@ -152,19 +152,26 @@ pub enum Space {
     Image,
 }
 
+impl Space {
+    /// Bytes of an address in a message with one for each lane.
+    pub fn address_size(self) -> usize {
+        if self == Space::Global { 8 } else { 4 }
+    }
+}
+
 /// The bits of an offset in shared local memory that count.
 pub const LOCAL_OFFSET: u64 = 0x0fff_ffff;
 
-/// What is known of the addresses of an access. Each but the first adds two operands behind the addresses, which say the same.
+/// The form of the addresses of an access. Each but the first has two operands more, after the addresses, which are equivalent to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Addressing {
     /// Nothing.
     Varying,
-    /// Each is so many bytes behind that of the lane before: the first lane's address, and whether (a mask of one lane) that is so.
+    /// A stride in bytes: the first lane's address, and whether (a mask of one lane) the stride holds.
     Affine(i32),
     /// They are the sum of a scalar and an offset of each lane: the scalar, and the offsets, signed, of 32 bits.
     Offsets,
-    /// They are the sum of a scalar, so many bytes more from each lane to the next, and an offset of each lane: the scalar, and the offsets, unsigned, of 32 bits.
+    /// They are the sum of a scalar, a stride in bytes times the lane, and an offset of each lane: the scalar, and the offsets, unsigned, of 32 bits.
     /// Memory of the lanes' own is laid out so.
     Interleaved(u16),
 }
@@ -209,7 +216,7 @@ impl Access {
         }
     }
 
-    /// What an access of so many lanes with a stride accesses.
+    /// The bytes of an access with a stride, of a number of lanes.
     pub fn extent(&self, lanes: usize, stride: i32) -> Inside {
         let distance = (lanes as i64 - 1) * i64::from(stride);
         Inside {
@@ -226,7 +233,7 @@ impl Access {
         if self.addressing == Addressing::Varying { 2 } else { 4 }
     }
 
-    /// Bytes from an address to behind its last component.
+    /// Bytes from an address to the end of its last component.
     pub fn span(&self) -> usize {
         self.components.last().map_or(0, |last| usize::from(*last) + usize::from(self.size))
     }
@@ -291,7 +298,7 @@ pub enum Op {
     Fence,
     /// A scalar in all lanes.
     Splat,
-    /// Lanes of one operand, or of two, which are counted one behind the other.
+    /// Lanes of one operand, or of two concatenated ones.
     Shuffle(Box<[u16]>),
     /// A mask as an integer of as many bits, the first lane the lowest.
     Bits,
@@ -309,14 +316,14 @@ pub enum Op {
     LoadBlock(Space, u8),
     /// Writes bytes at one address: mask, address, bytes.
     StoreBlock(Space, u8),
-    /// Replaces a value in memory for the lanes of a mask, one after the other: mask, addresses, operands. Of the result, which is there if it is asked for,
+    /// Replaces a value in memory for the lanes of a mask, one after the other: mask, addresses, operands. Of the result, which exists if it is used,
     /// disabled lanes have any bits. The number is the bytes of a value.
     Atomic(AtomicOperation, Space, u8),
     /// A message to an image: mask, then the operands at these places of the register file; results at others.
     Image(Box<Registers>),
     /// An instruction that the interpreter executes: active channels, then its operands at these places of the register file; results at others.
     Interpret(Box<Registers>),
-    /// A thread has come to an instruction that reads registers which may not have been written: those registers (a bit for each, 128 bits), active channels, and its
+    /// Checks an instruction that reads registers which may not have been written: those registers (a bit for each, 128 bits), active channels, and its
     /// operands at these places of the register file. The interpreter says which.
     Unwritten(Box<Registers>),
     /// What was written before is seen by others before what is written later.
@@ -395,16 +402,6 @@ impl Op {
             | Op::GetArray(_)
             | Op::SetElement(_)
             | Op::GetElement(_) => false,
-        }
-    }
-
-    /// Whether floats of it may be NaNs of which nothing defines the bits.
-    pub fn makes_nans(&self) -> bool {
-        match self {
-            Op::Binary(_) | Op::Fma => true,
-            Op::Convert(convert) => *convert != Convert::Bitcast,
-            Op::Unary(unary) => !matches!(unary, Unary::FNeg | Unary::FAbs),
-            _ => false,
         }
     }
 }

@@ -87,7 +87,7 @@ impl Addresses<'_, '_> {
         (self.function.ty(value).scalar == Scalar::Int(32)).then_some((value, addressing))
     }
 
-    /// What is left of the condition under which a stride holds. If the row is inside, so is the pointer, as far before or behind it as an offset of 32 bits says: then
+    /// The condition under which a stride holds, without what the bounds check implies: if the row is inside, so is the pointer at an offset of 32 bits. Then
     /// that has not wrapped around in any lane.
     fn needed(&mut self, sum: &Sum, leaves: &[Term], pointer: Value, holds: Value) -> Value {
         let is_implied = |condition: &Value| {

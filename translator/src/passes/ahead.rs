@@ -1,5 +1,5 @@
-//! Reads ahead: where each lane reads one element after the other of memory of its own, a counted loop is unrolled, and what its iterations read is read at once, as
-//! one vector for each lane. That takes fewer instructions of the host than gathers. The last iterations are the loop as it was.
+//! Where loads of a lane have unit stride across iterations, a counted loop is unrolled, and the loads of its iterations are one vector for each lane. That takes fewer
+//! instructions of the host than gathers. The generic version is the epilogue.
 
 use rustc_hash::FxHashSet;
 
@@ -10,14 +10,14 @@ use crate::middle::function::{Block, Constant, End, Function, Instruction, Targe
 use crate::middle::op::{Access, Addressing, Binary, Inside, Op, Relation, Space};
 use crate::middle::types::Type;
 
-/// Iterations whose elements are read at once.
-const AT_ONCE: usize = 4;
+/// The unroll factor.
+const UNROLL: usize = 4;
 
-/// The fewest iterations for which that pays: before the loop, the first and the last addresses are compared with the window.
-const LEAST: u64 = 8;
+/// The least trip count for which that pays, as the preheader checks the bounds of the first and the last addresses.
+const MIN_TRIP_COUNT: u64 = 8;
 
 /// The most instructions of such a loop.
-const MOST: usize = 100;
+const MAX_INSTRUCTIONS: usize = 100;
 
 /// The same function with such loops.
 pub fn read_ahead(function: &Function) -> Function {
@@ -48,7 +48,10 @@ fn candidates(function: &Function, own: &Loop) -> Vec<Instruction> {
         .blocks
         .iter()
         .all(|block| matches!(function.block(*block).end, End::Jump(_) | End::Branch { .. }));
-    if all.len() > MOST || !ends || all.iter().any(|(_, n)| has_effect(&function.instruction(*n).op)) {
+    if all.len() > MAX_INSTRUCTIONS
+        || !ends
+        || all.iter().any(|(_, n)| has_effect(&function.instruction(*n).op))
+    {
         return Vec::new();
     }
     // A window may be another one after an access that is not guarded.
@@ -60,7 +63,7 @@ fn candidates(function: &Function, own: &Loop) -> Vec<Instruction> {
     let mut found: Vec<Instruction> = all
         .iter()
         .filter(|(block, n)| {
-            dominators.dominates(*block, own.last)
+            dominators.dominates(*block, own.exiting)
                 && windows_of(true, *n).is_some_and(|window| !changed.contains(&window))
         })
         .map(|(_, n)| *n)
@@ -69,7 +72,7 @@ fn candidates(function: &Function, own: &Loop) -> Vec<Instruction> {
     found
 }
 
-/// Whether each lane reads one dword that is anywhere in a window.
+/// Whether it is a load of scattered dwords of a window by all lanes.
 fn is_alone(function: &Function, load: Instruction, access: &Access) -> bool {
     let mask = function.as_constant(function.instruction(load).operands[0]);
     access.addressing == Addressing::Offsets
@@ -80,7 +83,7 @@ fn is_alone(function: &Function, load: Instruction, access: &Access) -> bool {
 }
 
 fn write(function: &mut Function, own: &Loop, exit: &Exit, candidates: &[Instruction]) {
-    let (entry, given) = own.enter_by(function);
+    let (entry, given) = own.insert_preheader(function);
     let mut counted = Counted::new(std::mem::take(function), own, (entry, given.clone()));
     let found = condition(&mut counted, exit, candidates);
     let last = counted.last;
@@ -88,13 +91,13 @@ fn write(function: &mut Function, own: &Loop, exit: &Exit, candidates: &[Instruc
     function.block_mut(entry).end = End::Jump(Target { block: own.header, arguments: given.clone() });
     let Some((condition, chosen)) = found else { return };
     // So many times the unrolled loop is executed: at least one iteration is left.
-    let [two, one] = [AT_ONCE.ilog2().into(), 1].map(|number| function.constant(I64, Constant::All(number)));
+    let [two, one] = [UNROLL.ilog2().into(), 1].map(|number| function.constant(I64, Constant::All(number)));
     let append = |function: &mut Function, block, op, operands: &[Value], ty| {
         let instruction = function.add_instruction(block, op, operands, &[ty], 0);
         function.instruction(instruction).results[0]
     };
-    let rounds = append(function, entry, Op::Binary(Binary::LShr), &[last, two], I64);
-    let copies: Vec<Copy> = (0..AT_ONCE).map(|_| own.copied(function, own.behind, &[])).collect();
+    let count = append(function, entry, Op::Binary(Binary::LShr), &[last, two], I64);
+    let copies: Vec<Copy> = (0..UNROLL).map(|_| own.copied(function, own.exit, &[])).collect();
     let head = function.add_block();
     let latch = function.add_block();
     let types: Vec<Type> = given.iter().map(|value| function.ty(*value)).collect();
@@ -103,14 +106,14 @@ fn write(function: &mut Function, own: &Loop, exit: &Exit, candidates: &[Instruc
     let left = function.add_parameter(head, I64);
     function.block_mut(entry).end = End::Branch {
         condition,
-        yes: Target { block: head, arguments: given.iter().copied().chain([rounds]).collect() },
+        yes: Target { block: head, arguments: given.iter().copied().chain([count]).collect() },
         no: Target { block: own.header, arguments: given.clone() },
     };
     let first = copies[0].blocks[&own.header];
     function.block_mut(head).end = End::Jump(Target { block: first, arguments: of_head });
     for (number, copy) in copies.iter().enumerate() {
         let next = copies.get(number + 1).map_or(latch, |next| next.blocks[&own.header]);
-        go_on(function, own, copy, next);
+        continue_with(function, own, copy, next);
     }
     let left = append(function, latch, Op::Binary(Binary::Sub), &[left, one], I64);
     let zero = function.constant(I64, Constant::All(0));
@@ -152,7 +155,7 @@ fn condition(
         let first = addresses.first;
         let builder = &mut counted.evolutions.builder;
         let [lowest, highest] = [Binary::UMin, Binary::UMax].map(|binary| builder.reduced(binary, first));
-        // As all lanes go on alike, they end in the order in which they begin.
+        // All lanes have one step, so that the order of their addresses stays.
         let step = builder.int(I64, inside.bytes.into());
         let ends = counted.ends(Evolution { first: highest, step: Some(step) });
         let builder = &mut counted.evolutions.builder;
@@ -169,13 +172,13 @@ fn condition(
         return None;
     }
     let builder = &mut counted.evolutions.builder;
-    let least = builder.int(I64, LEAST);
+    let least = builder.int(I64, MIN_TRIP_COUNT);
     conditions.push(builder.compare(Relation::Uge, counted.last, least));
     Some((counted.condition(conditions), chosen))
 }
 
-/// Has a copy of the loop go on with another block, and not leave.
-fn go_on(function: &mut Function, own: &Loop, copy: &Copy, next: Block) {
+/// Redirects the back edges of an unrolled iteration to the next, and removes its exit edge.
+fn continue_with(function: &mut Function, own: &Loop, copy: &Copy, next: Block) {
     let header = copy.blocks[&own.header];
     for block in copy.blocks.values() {
         let end = function.block(*block).end.clone();
@@ -198,15 +201,15 @@ fn read_at_once(function: &mut Function, copies: &[Copy], load: Instruction) {
     let ty = function.ty(result);
     let all: Vec<Instruction> =
         copies.iter().filter_map(|copy| function.instruction_of(copy.value(result))).collect();
-    let own = &mut function.instructions[all[0].0 as usize];
+    let own = &mut function.instructions[all[0]];
     if let Op::Load(access) = &mut own.op {
-        access.components = (0..AT_ONCE as u16).map(|number| number * u16::from(access.size)).collect();
+        access.components = (0..UNROLL as u16).map(|number| number * u16::from(access.size)).collect();
         access.is_guarded = true;
     }
     let zero = function.constant(ty, Constant::All(0));
     for other in &all[1..] {
         let read = function.add_result(all[0], ty);
-        let other = &mut function.instructions[other.0 as usize];
+        let other = &mut function.instructions[*other];
         (other.op, other.operands) = (Op::Binary(Binary::Or), vec![read, zero]);
     }
 }

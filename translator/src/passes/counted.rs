@@ -1,4 +1,4 @@
-//! Counted loops: what values are in the first iteration and in the last, computed before the loop.
+//! Counted loops: trip counts, and values of induction variables in the first and in the last iteration, computed in the preheader.
 
 use super::natural::Loop;
 use super::sums::{Evolution, Evolutions};
@@ -104,7 +104,7 @@ impl<'a> Counted<'a> {
     }
 }
 
-/// How a loop ends: it goes on while a counter has a relation to a bound.
+/// The exit of a loop: it iterates while a counter has a relation to a bound.
 pub struct Exit {
     relation: Relation,
     counter: Value,
@@ -119,8 +119,8 @@ impl Exit {
             targets.any(|target| target.block == own.header)
         });
         let latches: Vec<&Block> = latches.collect();
-        let End::Branch { condition, yes, no } = &function.block(own.last).end else { return None };
-        if latches != [&own.last] || yes.block == no.block {
+        let End::Branch { condition, yes, no } = &function.block(own.exiting).end else { return None };
+        if latches != [&own.exiting] || yes.block == no.block {
             return None;
         }
         let mut condition = *condition;

@@ -1,6 +1,6 @@
-//! Leaves out what nobody asks for: pure values and parameters of blocks.
+//! Dead code elimination: pure values and parameters of blocks without uses.
 
-use fixedbitset::FixedBitSet;
+use gencl_ir_support::EntitySet;
 use rustc_hash::FxHashMap;
 
 use super::simplify::Rebuild;
@@ -10,10 +10,10 @@ use crate::middle::op::Op;
 /// The same function without what is not used.
 pub fn remove(function: &Function) -> Function {
     let used = used(function);
-    let is_used = |value: &Value| used.contains(value.0 as usize);
+    let is_used = |value: &Value| used.contains(*value);
     Rebuild::new(function).map(is_used, |rebuild, instruction| {
         let data = function.instruction(instruction);
-        // Nobody sees that something was asked.
+        // A bounds check has no side effect.
         let is_silent = data.op.is_pure() || matches!(data.op, Op::Inside(_));
         if !is_silent || is_used(&data.results[0]) {
             rebuild.copy(instruction);
@@ -21,9 +21,9 @@ pub fn remove(function: &Function) -> Function {
     })
 }
 
-/// The values that something is made of which others see.
-fn used(function: &Function) -> FixedBitSet {
-    let mut used = FixedBitSet::with_capacity(function.values.len());
+/// The values on which effects and control flow depend.
+fn used(function: &Function) -> EntitySet<Value> {
+    let mut used = EntitySet::new();
     let mut incoming: FxHashMap<Value, Vec<Value>> = FxHashMap::default();
     let mut open: Vec<Value> = Vec::new();
     for block in function.block_numbers() {
@@ -46,10 +46,10 @@ fn used(function: &Function) -> FixedBitSet {
         }
     }
     while let Some(value) = open.pop() {
-        if used.put(value.0 as usize) {
+        if !used.insert(value) {
             continue;
         }
-        match function.values[value.0 as usize].definition {
+        match function.values[value].definition {
             Definition::Constant(_) => {}
             Definition::Parameter(_) => open.extend(incoming.get(&value).into_iter().flatten()),
             Definition::Result(instruction, _) => {

@@ -1,5 +1,4 @@
-//! Guards: of accesses that are close together, one condition asks whether all are inside, and their region is there twice, for when they are and for when they
-//! are not. It also asks whether strides that are guessed are right.
+//! Region versioning: a region with several accesses exists twice, under a merged bounds check, which also checks guessed strides.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -12,12 +11,12 @@ use crate::middle::op::{Access, Addressing, Binary, Convert, Inside, Op, Relatio
 use crate::middle::types::Type;
 
 /// The most instructions of a region, and between two of its accesses.
-const MOST: usize = 160;
-const MOST_BETWEEN: usize = 32;
-/// Addresses are asked about together if they are nearer to each other.
-const FARTHEST: i64 = 1 << 24;
-/// The fewest accesses for which a region pays.
-const FEWEST: usize = 2;
+const MAX_REGION: usize = 160;
+const MAX_GAP: usize = 32;
+/// Bounds checks are merged if their addresses are nearer to each other, in bytes.
+const MAX_DISTANCE: i64 = 1 << 24;
+/// The least number of accesses for which a region pays.
+const MIN_ACCESSES: usize = 2;
 
 /// The same function with guarded regions.
 pub fn version(function: &Function) -> Function {
@@ -46,16 +45,16 @@ fn users(function: &Function) -> FxHashMap<Value, Vec<Option<Instruction>>> {
     users
 }
 
-/// Bytes that have to be inside.
-struct Asked {
+/// A bounds check: bytes that have to be inside.
+struct Check {
     address: Value,
     inside: Inside,
     origin: u32,
 }
 
-impl Asked {
+impl Check {
     /// Joins other bytes, at a distance from the address.
-    fn join(&mut self, other: &Asked, distance: i64) {
+    fn join(&mut self, other: &Check, distance: i64) {
         let [first, other_first] = [i64::from(self.inside.first), distance + i64::from(other.inside.first)];
         let end = (first + i64::from(self.inside.bytes)).max(other_first + i64::from(other.inside.bytes));
         if other_first < first {
@@ -65,16 +64,16 @@ impl Asked {
     }
 }
 
-/// One question for bytes whose addresses differ by a constant: where the first and the last are inside, those between them are.
-fn merged(function: &Function, asked: Vec<Asked>) -> Vec<Asked> {
-    let mut merged: Vec<(Asked, Sum)> = Vec::new();
-    for own in asked {
+/// Merges bounds checks of addresses that differ by a constant: where the first and the last byte are inside, those between them are.
+fn merged(function: &Function, checks: Vec<Check>) -> Vec<Check> {
+    let mut merged: Vec<(Check, Sum)> = Vec::new();
+    for own in checks {
         let sum = Sum::of(function, own.address);
         let known = merged.iter_mut().find_map(|(other, known)| {
             let distance = sum.distance(known, function.ty(own.address).scalar.bits())?;
             let [a, b] =
                 [own.inside, other.inside].map(|inside| (inside.space, inside.window, inside.alignment));
-            let is_near = distance.abs() < FARTHEST && distance % i64::from(own.inside.alignment) == 0;
+            let is_near = distance.abs() < MAX_DISTANCE && distance % i64::from(own.inside.alignment) == 0;
             (a == b && is_near).then_some((other, known, distance))
         });
         match known {
@@ -93,7 +92,7 @@ fn merged(function: &Function, asked: Vec<Asked>) -> Vec<Asked> {
 struct Guards<'a> {
     function: &'a Function,
     strides: Strides,
-    /// The blocks of innermost loops: predication may ask before them.
+    /// The blocks of innermost loops: predication may hoist their checks.
     looped: FxHashSet<Block>,
     users: FxHashMap<Value, Vec<Option<Instruction>>>,
     rebuild: Rebuild<'a>,
@@ -134,11 +133,9 @@ impl Guards<'_> {
     fn region(&self, instructions: &[Instruction], is_in_loop: bool) -> Option<usize> {
         self.access(instructions[0])?;
         let mut end = 0;
-        for (number, instruction) in instructions.iter().enumerate().take(MOST) {
+        for (number, instruction) in instructions.iter().enumerate().take(MAX_REGION) {
             let is_access = self.access(*instruction).is_some();
-            if !is_access && !self.function.instruction(*instruction).op.is_pure()
-                || number > end + MOST_BETWEEN
-            {
+            if !is_access && !self.function.instruction(*instruction).op.is_pure() || number > end + MAX_GAP {
                 break;
             }
             if is_access {
@@ -148,10 +145,10 @@ impl Guards<'_> {
         let region = &instructions[..end];
         let candidates = self.candidates(region, &self.made(region));
         let pays = |n: &Instruction| self.guess(*n).is_some() || is_in_loop;
-        (candidates.iter().any(pays) || candidates.len() >= FEWEST).then_some(end)
+        (candidates.iter().any(pays) || candidates.len() >= MIN_ACCESSES).then_some(end)
     }
 
-    /// The stride that the addresses of an access most likely have, and the value that tells, if a row or one address pays.
+    /// The guessed stride of an access's addresses, and the value that is checked, if a row or one address pays.
     fn guess(&self, instruction: Instruction) -> Option<(i64, Value)> {
         let access = self.access(instruction)?;
         let operands = &self.function.instruction(instruction).operands;
@@ -231,7 +228,7 @@ impl Guards<'_> {
         let builder = &mut self.rebuild.builder;
         let [fast, slow, join] = [(); 3].map(|()| builder.function.add_block());
         builder.branch(condition, fast, slow);
-        // What is asked for behind the region.
+        // Values that are live-out of the region.
         let own: FxHashSet<Instruction> = rest.iter().copied().collect();
         let is_asked = |value: &Value| {
             let users = self.users.get(value).into_iter().flatten();
@@ -239,7 +236,7 @@ impl Guards<'_> {
         };
         let results =
             rest.iter().flat_map(|instruction| self.function.instruction(*instruction).results.clone());
-        let asked: Vec<Value> = results.filter(is_asked).collect();
+        let checks: Vec<Value> = results.filter(is_asked).collect();
         for (block, is_guarded) in [(fast, true), (slow, false)] {
             self.rebuild.builder.begin(block);
             for instruction in &rest {
@@ -248,17 +245,17 @@ impl Guards<'_> {
                     None => self.rebuild.copy(*instruction),
                 }
             }
-            let arguments = asked.iter().map(|value| self.rebuild.values[value]).collect();
+            let arguments = checks.iter().map(|value| self.rebuild.values[value]).collect();
             self.rebuild.builder.end(End::Jump(Target { block: join, arguments }));
         }
         self.rebuild.builder.begin(join);
-        for value in asked {
+        for value in checks {
             let new = self.rebuild.builder.function.add_parameter(join, self.function.ty(value));
             self.rebuild.values.insert(value, new);
         }
     }
 
-    /// An access that a guard has asked for.
+    /// An access under a guard.
     fn guarded_access(&mut self, instruction: Instruction, row: &Row) {
         let all = self.rebuild.builder.mask(1, true);
         self.rebuild.copy_access(instruction, &[row.first, all], false, |access| {
@@ -269,7 +266,7 @@ impl Guards<'_> {
 
     /// Whether all accesses are inside; where they begin.
     fn condition(&mut self, candidates: &[Instruction], rows: &mut FxHashMap<Instruction, Row>) -> Value {
-        let mut asked = Vec::new();
+        let mut checks = Vec::new();
         let mut all = self.rebuild.builder.mask(1, true);
         for instruction in candidates {
             let data = self.function.instruction(*instruction);
@@ -284,14 +281,14 @@ impl Guards<'_> {
             };
             let lanes = self.function.ty(data.operands[1]).lanes;
             all = self.rebuild.builder.binary(Binary::And, all, row.holds);
-            asked.push(Asked {
+            checks.push(Check {
                 address: row.first,
                 inside: access.extent(lanes.into(), row.stride as i32),
                 origin: data.origin,
             });
             rows.insert(*instruction, row);
         }
-        for Asked { address, inside, origin } in merged(&self.rebuild.builder.function, asked) {
+        for Check { address, inside, origin } in merged(&self.rebuild.builder.function, checks) {
             self.rebuild.builder.origin = origin;
             let own = self.rebuild.builder.effect(Op::Inside(inside), &[address], &[Type::mask(1)])[0];
             all = self.rebuild.builder.binary(Binary::And, all, own);
@@ -299,9 +296,9 @@ impl Guards<'_> {
         all
     }
 
-    /// The first lane's address, and whether the others are as far apart as guessed: `told` are all addresses, or their offsets from a scalar.
-    fn guessed(&mut self, operands: &[Value], stride: i64, told: Value) -> Row {
-        let new = self.rebuild.value(told);
+    /// The first lane's address, and whether the others have the guessed stride; `checked` are all addresses, or their offsets from a scalar.
+    fn guessed(&mut self, operands: &[Value], stride: i64, checked: Value) -> Row {
+        let new = self.rebuild.value(checked);
         let builder = &mut self.rebuild.builder;
         let ty = builder.ty(new);
         let first = builder.shuffle(new, None, [0]);
@@ -310,7 +307,7 @@ impl Guards<'_> {
         let differs = builder.compare(Relation::Ne, new, lanes);
         let any = builder.any(differs);
         row.holds = builder.not(any);
-        if told != operands[1] {
+        if checked != operands[1] {
             // No offset wraps around before it is extended.
             row.first = builder.resize(first, 64, true);
             let fits = row.fits(builder, Convert::SExt, ty);

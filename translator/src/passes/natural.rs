@@ -1,52 +1,45 @@
-//! Natural loops, and how they are left.
+//! Innermost natural loops with a single entry and a single exit, and their versioning.
 
+use gencl_ir_support::{Dominators, NaturalLoop, natural_loops};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::middle::function::{Block, End, Function, Target, Value};
 use crate::middle::types::Type;
 
-/// A loop without another one in it, that is entered and left once. Ways to a fault do not count.
+/// An innermost loop with one entering edge and one exit edge. Edges to a fault do not count.
 pub struct Loop {
-    /// The block that it begins with.
+    /// Its header.
     pub header: Block,
     /// All of its blocks.
     pub blocks: FxHashSet<Block>,
-    /// The block before it.
-    pub before: Block,
-    /// The block that leaves it.
-    pub last: Block,
-    /// The block behind it.
-    pub behind: Block,
+    /// The block that enters it.
+    pub entering: Block,
+    /// Its exiting block.
+    pub exiting: Block,
+    /// Its exit block.
+    pub exit: Block,
 }
 
 /// The loops of a function.
 pub fn loops(function: &Function) -> Vec<Loop> {
-    let dominators = function.dominators();
-    let predecessors = function.predecessors();
+    let graph = function.graph();
+    let dominators = Dominators::new(&graph);
     let mut found: Vec<Loop> = Vec::new();
-    for header in dominators.order() {
-        let comes_back = |from: &Block| dominators.is_reached(*from) && dominators.dominates(header, *from);
-        let (back, entries): (Vec<Block>, Vec<Block>) =
-            predecessors[header.0 as usize].iter().copied().partition(comes_back);
-        let [before] = entries[..] else { continue };
-        if back.is_empty() || function.resumed.contains(&header) {
+    for NaturalLoop { header, entering, blocks: all } in natural_loops(&graph, &dominators) {
+        let [entering] = entering[..] else { continue };
+        if function.resumed.contains(&header) {
             continue;
         }
-        let mut blocks = FxHashSet::from_iter([header]);
-        let mut open = back;
-        while let Some(block) = open.pop() {
-            if blocks.insert(block) {
-                open.extend(&predecessors[block.0 as usize]);
-            }
-        }
+        let mut blocks = FxHashSet::default();
+        all.into_iter().for_each(|block| _ = blocks.insert(block));
         let leaves = blocks.iter().flat_map(|block| {
             let targets = function.block(*block).end.targets();
             targets.map(move |target| (*block, target.block))
         });
         let leaves: Vec<(Block, Block)> =
             leaves.filter(|(_, to)| !blocks.contains(to) && !is_fault(function, *to)).collect();
-        if let [(last, behind)] = leaves[..] {
-            found.push(Loop { header, blocks, before, last, behind });
+        if let [(exiting, exit)] = leaves[..] {
+            found.push(Loop { header, blocks, entering, exiting, exit });
         }
     }
     let is_innermost =
@@ -61,7 +54,7 @@ pub fn is_fault(function: &Function, block: Block) -> bool {
 }
 
 impl Loop {
-    /// Its blocks, each behind those that dominate it.
+    /// Its blocks in reverse post-order.
     pub fn order(&self, function: &Function) -> Vec<Block> {
         function.dominators().order().filter(|block| self.blocks.contains(block)).collect()
     }
@@ -77,7 +70,7 @@ impl Loop {
         defined
     }
 
-    /// The values that it defines and others use.
+    /// Its live-out values.
     pub fn outputs(&self, function: &Function) -> Vec<Value> {
         let defined = self.defined(function);
         let mut outputs = Vec::new();
@@ -90,7 +83,7 @@ impl Loop {
         for block in function.block_numbers() {
             let data = function.block(block);
             if self.blocks.contains(&block) {
-                let leaving = data.end.targets().filter(|target| target.block == self.behind);
+                let leaving = data.end.targets().filter(|target| target.block == self.exit);
                 leaving.for_each(|target| target.arguments.iter().for_each(|value| note(*value)));
                 continue;
             }
@@ -102,31 +95,31 @@ impl Loop {
         outputs
     }
 
-    /// Has it leave to a block of its own, whose parameters are its outputs from then on, so that another loop can go there, too.
-    pub fn leave_by(&self, function: &mut Function, outputs: &[Value]) -> Block {
+    /// Inserts a dedicated exit block, whose parameters replace the live-out values, so that another version can leave to it, too.
+    pub fn insert_exit(&self, function: &mut Function, outputs: &[Value]) -> Block {
         let join = function.add_block();
         let merged: Vec<Value> =
             outputs.iter().map(|value| function.add_parameter(join, function.ty(*value))).collect();
-        let arguments = function.block(self.last).end.targets().find(|target| target.block == self.behind);
+        let arguments = function.block(self.exiting).end.targets().find(|target| target.block == self.exit);
         let arguments = arguments.map(|target| target.arguments.clone()).unwrap_or_default();
-        self.replace_behind(function, outputs, &merged);
+        self.replace_live_out(function, outputs, &merged);
         let renamed: FxHashMap<Value, Value> = outputs.iter().copied().zip(merged).collect();
         let behind = arguments.iter().map(|value| renamed.get(value).copied().unwrap_or(*value)).collect();
-        function.block_mut(join).end = End::Jump(Target { block: self.behind, arguments: behind });
-        for target in function.block_mut(self.last).end.targets_mut() {
-            if target.block == self.behind {
+        function.block_mut(join).end = End::Jump(Target { block: self.exit, arguments: behind });
+        for target in function.block_mut(self.exiting).end.targets_mut() {
+            if target.block == self.exit {
                 *target = Target { block: join, arguments: outputs.to_vec() };
             }
         }
         join
     }
 
-    /// A block that is gone through before it, and what the header's parameters are there.
-    pub fn enter_by(&self, function: &mut Function) -> (Block, Vec<Value>) {
+    /// Inserts a preheader; the block, with the header's parameters there.
+    pub fn insert_preheader(&self, function: &mut Function) -> (Block, Vec<Value>) {
         let entry = function.add_block();
         let header = function.block(self.header).parameters.clone();
         let given = header.iter().map(|value| function.add_parameter(entry, function.ty(*value))).collect();
-        for target in function.block_mut(self.before).end.targets_mut() {
+        for target in function.block_mut(self.entering).end.targets_mut() {
             if target.block == self.header {
                 target.block = entry;
             }
@@ -134,7 +127,7 @@ impl Loop {
         (entry, given)
     }
 
-    /// Copies it, with some of its values renamed; the copy goes to the same block behind it.
+    /// Copies it, with some of its values renamed; the copy leaves to the same exit block.
     pub fn copied(&self, function: &mut Function, join: Block, renamed: &[(Value, Value)]) -> Copy {
         let order = self.order(function);
         debug_assert!(!order.contains(&join), "the block behind a loop is in it");
@@ -166,8 +159,8 @@ impl Loop {
         copy
     }
 
-    /// Has what is behind it use other values than its own.
-    fn replace_behind(&self, function: &mut Function, old: &[Value], new: &[Value]) {
+    /// Replaces its values by others wherever they are live-out.
+    fn replace_live_out(&self, function: &mut Function, old: &[Value], new: &[Value]) {
         let renamed: FxHashMap<Value, Value> = old.iter().copied().zip(new.iter().copied()).collect();
         let put = |value: &mut Value| {
             if let Some(other) = renamed.get(value) {
@@ -176,9 +169,7 @@ impl Loop {
         };
         for block in function.block_numbers().filter(|block| !self.blocks.contains(block)) {
             let instructions = function.block(block).instructions.clone();
-            instructions
-                .iter()
-                .for_each(|n| function.instructions[n.0 as usize].operands.iter_mut().for_each(put));
+            instructions.iter().for_each(|n| function.instructions[*n].operands.iter_mut().for_each(put));
             function.block_mut(block).end.values_mut().for_each(put);
         }
     }

@@ -1,5 +1,5 @@
-//! Loop predication: a guard whose addresses change by the same number with each iteration holds in all iterations if it holds in the first and in the last.
-//! That is asked before the loop, which is there twice: without such guards, and with what they guard as it was.
+//! Loop predication: a guard whose addresses are induction variables holds in all iterations if it holds in the first and in the last. That is checked in the
+//! preheader of a version without such guards; the generic version has only their slow paths.
 
 use rustc_hash::FxHashSet;
 
@@ -59,7 +59,7 @@ impl Predication<'_> {
     fn write(function: &mut Function, own: &Loop, guards: Vec<Guard>) -> Option<Block> {
         let outputs = own.outputs(function);
         let exit = Exit::of(function, own)?;
-        let (entry, given) = own.enter_by(function);
+        let (entry, given) = own.insert_preheader(function);
         let counted = Counted::new(std::mem::take(function), own, (entry, given.clone()));
         let mut pass = Predication { own, counted };
         let chosen = pass.chosen(&exit, guards);
@@ -67,7 +67,7 @@ impl Predication<'_> {
         let to = |block: Block| Target { block, arguments: given.clone() };
         function.block_mut(entry).end = End::Jump(to(own.header));
         let (condition, chosen) = chosen?;
-        let join = own.leave_by(function, &outputs);
+        let join = own.insert_exit(function, &outputs);
         let copy = own.copied(function, join, &[]);
         for guard in &chosen {
             function.block_mut(guard.block).end = End::Jump(guard.slow.clone());
@@ -79,7 +79,7 @@ impl Predication<'_> {
         Some(header)
     }
 
-    /// The guards that can be asked before the loop, and the condition under which they hold.
+    /// The guards that can be hoisted to the preheader, and the condition under which they hold.
     fn chosen(&mut self, exit: &Exit, guards: Vec<Guard>) -> Option<(Value, Vec<Guard>)> {
         self.counted.ends_by(exit)?;
         let mut chosen: Vec<(Guard, Vec<Value>)> = Vec::new();
@@ -123,7 +123,7 @@ impl Predication<'_> {
         windows.collect()
     }
 
-    /// What has to hold before the loop so that a leaf does in all iterations: in the first and in the last.
+    /// The conditions in the preheader under which a leaf holds in all iterations: in the first and in the last.
     fn conditions(&mut self, leaf: Value) -> Option<Vec<Value>> {
         if let Some(Evolution { first, step: None }) = self.counted.evolutions.of(leaf) {
             return Some(vec![first]);
@@ -149,7 +149,7 @@ impl Predication<'_> {
         Some(ends.iter().flat_map(|end| builder.effect(op.clone(), &[*end], &[Type::mask(1)])).collect())
     }
 
-    /// Addresses do not wrap around on their way from the first to the last.
+    /// Addresses do not wrap around between the first and the last iteration.
     fn bounded(&mut self, inside: &Inside, address: Evolution) {
         let Some(step) = address.step else { return };
         let ty = self.counted.evolutions.builder.ty(address.first);

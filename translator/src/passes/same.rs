@@ -65,8 +65,7 @@ fn always(function: &Function) -> Vec<(Value, Value)> {
             }
         }
     }
-    let is_parameter =
-        |value: Value| matches!(function.values[value.0 as usize].definition, Definition::Parameter(_));
+    let is_parameter = |value: Value| matches!(function.values[value].definition, Definition::Parameter(_));
     let mut found: FxHashMap<Value, Value> = FxHashMap::default();
     for round in 0.. {
         let mut is_new = false;

@@ -1,7 +1,7 @@
-//! Lane-serial loops: where each lane goes along memory of its own, a loop is executed for one lane after the other, with scalars. What a lane reads follows what it has
-//! read before, where all lanes together would gather.
+//! Lane-serial loops: where the loads of a lane have unit stride across iterations, a loop is executed for one lane after the other, with scalars. All lanes together
+//! would gather.
 //!
-//! Such a loop writes nothing, so it may be begun anew: if a lane comes to memory that is not in a window, all lanes execute the loop as it was.
+//! Such a loop writes nothing, so that it may be restarted: if a lane's address is out of bounds of its window, all lanes execute the generic version.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -12,7 +12,7 @@ use crate::middle::op::{Access, Addressing, Binary, Convert, Inside, Op, Relatio
 use crate::middle::types::{Scalar, Type};
 
 /// The most instructions of such a loop.
-const MOST: usize = 200;
+const MAX_INSTRUCTIONS: usize = 200;
 
 /// The same function with such loops.
 pub fn serialise(function: &Function) -> Function {
@@ -25,14 +25,14 @@ pub fn serialise(function: &Function) -> Function {
     result
 }
 
-/// What a loop needs and leaves, if it can be executed so and that pays.
+/// The live-ins and live-outs of a loop, if it can be executed so and that pays.
 struct Plan {
     lanes: usize,
-    /// Vectors from outside, parameters of the header among them.
+    /// Its live-in vectors, parameters of the header among them.
     inputs: Vec<Value>,
-    /// Vectors that are used behind it.
+    /// Its live-out vectors.
     outputs: Vec<Value>,
-    /// Its blocks, each behind those that dominate it.
+    /// Its blocks in reverse post-order.
     order: Vec<Block>,
 }
 
@@ -43,14 +43,14 @@ impl Plan {
             order.iter().flat_map(|block| function.block(*block).instructions.clone()).collect();
         let loads = instructions.iter().filter(|n| matches!(function.instruction(**n).op, Op::Load(_)));
         let lanes = loads.map(|n| function.ty(function.instruction(*n).operands[1]).lanes).max()?;
-        if instructions.len() > MOST || lanes < 2 || !pays(function, own, &instructions) {
+        if instructions.len() > MAX_INSTRUCTIONS || lanes < 2 || !pays(function, own, &instructions) {
             return None;
         }
         let lanes = usize::from(lanes);
         let defined = own.defined(function);
         for instruction in &instructions {
             let data = function.instruction(*instruction);
-            // Of the bits of a mask nothing is asked but whether there is one.
+            // The bits of a mask are only compared with 0.
             let of_bits = |value: &Value| matches!(function.source(*value), Some((Op::Bits, _)));
             let is_odd = data.operands.iter().any(of_bits) && data.op != Op::ICmp(Relation::Ne);
             if is_odd || !fits(function, &data.op, &data.operands, &data.results, lanes) {
@@ -125,7 +125,7 @@ fn lane_of(function: &Function, order: &[u16], operands: &[Value], lanes: usize)
     [0, first].into_iter().position(stays).filter(|operand| *operand < operands.len())
 }
 
-/// Whether a lane reads what follows what it has read in the iteration before, while lanes are far apart.
+/// Whether loads have unit stride across iterations, but none across lanes.
 fn pays(function: &Function, own: &Loop, instructions: &[Instruction]) -> bool {
     // Evolutions are appended to a copy.
     let mut copy = function.clone();
@@ -154,20 +154,20 @@ struct Serial<'a> {
     blocks: FxHashMap<Block, Block>,
     /// Where code is appended.
     current: Block,
-    /// Where all lanes execute the loop as it was.
+    /// The generic version.
     bail: Target,
 }
 
 impl Serial<'_> {
     fn write(function: &mut Function, own: &Loop, plan: &Plan) {
-        let arrays = function.instructions.iter().filter_map(|data| match data.op {
+        let arrays = function.instructions.values().filter_map(|data| match data.op {
             Op::SetArray(number) => Some(number + 1),
             _ => None,
         });
         let first_array = arrays.max().unwrap_or(0);
-        // Behind the loop both ways meet.
-        let join = own.leave_by(function, &plan.outputs);
-        let (entry, given) = own.enter_by(function);
+        // Both versions leave to one block.
+        let join = own.insert_exit(function, &plan.outputs);
+        let (entry, given) = own.insert_preheader(function);
         let header = function.block(own.header).parameters.clone();
         // The loop over lanes.
         let lane_block = function.add_block();
@@ -253,7 +253,8 @@ impl Serial<'_> {
             .collect();
         serial.function.block_mut(end).end = End::Jump(Target { block: join, arguments: all });
         if let (Some(mask), Some(last)) = (mask, last) {
-            let inner = Loop { header: to_header.block, blocks, before: lane_block, last, behind: done };
+            let inner =
+                Loop { header: to_header.block, blocks, entering: lane_block, exiting: last, exit: done };
             specialise(function, &inner, mask, &to_header);
         }
     }
@@ -335,7 +336,7 @@ impl Serial<'_> {
         self.scalars.extend(data.results.iter().copied().zip(found));
     }
 
-    /// Reads what is inside, and otherwise goes to the loop as it was.
+    /// A load under a bounds check; out of bounds it goes to the generic version.
     fn load(&mut self, access: &Access, operands: &[Value], results: &[Type], origin: u32) -> Vec<Value> {
         let [mask, address] = [operands[0], operands[1]];
         let (window, bytes) = (access.window, access.span() as u32);
@@ -365,10 +366,10 @@ impl Serial<'_> {
     }
 }
 
-/// Gives a loop of one lane a copy for as long as the lane is in it: nothing in there asks for that.
+/// Versions a loop of one lane: the copy, without checks of the lane's mask, is executed while the lane is in the loop.
 fn specialise(function: &mut Function, own: &Loop, mask: usize, entry: &Target) {
     let outputs = own.outputs(function);
-    let join = own.leave_by(function, &outputs);
+    let join = own.insert_exit(function, &outputs);
     let all = function.constant(Type::mask(1), Constant::All(1));
     let parameters = function.block(own.header).parameters.clone();
     let copy = own.copied(function, join, &[(parameters[mask], all)]);
@@ -377,7 +378,7 @@ fn specialise(function: &mut Function, own: &Loop, mask: usize, entry: &Target) 
         let to = |block: Block| Target { block, arguments: arguments.to_vec() };
         End::Branch { condition: arguments[mask], yes: to(header), no: to(own.header) }
     };
-    function.block_mut(own.before).end = choose(&entry.arguments);
+    function.block_mut(own.entering).end = choose(&entry.arguments);
     let back = function.add_block();
     let next: Vec<Value> =
         parameters.iter().map(|value| function.add_parameter(back, function.ty(*value))).collect();

@@ -46,7 +46,7 @@ pub struct Rebuild<'a> {
     /// Old values that are other old ones.
     same: FxHashMap<Value, Value>,
     blocks: FxHashMap<Block, Block>,
-    /// The blocks that threads get to, each behind those that dominate it.
+    /// The reachable blocks, in reverse post-order.
     pub order: Vec<Block>,
     /// The ends of new blocks, with old values.
     ends: Vec<(Block, End)>,

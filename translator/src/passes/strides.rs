@@ -1,26 +1,27 @@
-//! How values change from lane to lane: by a stride (affine; uniform where it is 0), or somehow (varying). A lattice as that of scalar evolution, over lanes.
+//! Strides of values across lanes: affine, uniform where the stride is 0, or varying. A lattice as that of scalar evolution, over lanes.
 
 use fixedbitset::FixedBitSet;
+use gencl_ir_support::SecondaryMap;
 
 use crate::middle::function::{Block, Constant, Definition, Function, Instruction, Value};
 use crate::middle::op::{Binary, Convert, Op};
 use crate::middle::types::{Scalar, Type};
 
-/// How a value changes.
+/// The stride of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stride {
     /// Not known yet.
     Unset,
-    /// By so much from each lane to the next, modulo 2^bits.
+    /// A stride from each lane to the next, modulo 2^bits.
     Affine {
         /// How much.
         stride: i64,
-        /// That is proved. Otherwise it holds if no extension to more bits on the way there wraps around.
+        /// Whether that is proved. Otherwise it holds if no extension of its operands to more bits wraps around.
         proved: bool,
     },
-    /// Most likely by so much, as where numbers are clamped to an image. Only all lanes can tell.
+    /// Guessed, as where numbers are clamped to an image: all lanes have to be compared.
     Guessed(i64),
-    /// Somehow.
+    /// No stride.
     Varying,
 }
 
@@ -52,24 +53,24 @@ impl Stride {
 
 /// The changes of all values of a function.
 pub struct Strides {
-    all: Vec<Stride>,
+    all: SecondaryMap<Value, Stride>,
 }
 
 impl Strides {
     /// Follows all values to the fixed point.
     pub fn new(function: &Function) -> Strides {
-        let mut strides = Strides { all: vec![Stride::Unset; function.values.len()] };
-        for (number, value) in function.values.iter().enumerate() {
+        let mut strides = Strides { all: SecondaryMap::with_default(Stride::Unset) };
+        for (number, value) in function.values.iter() {
             if value.ty.lanes == 1 {
                 strides.all[number] = Stride::UNIFORM;
             } else if let Definition::Constant(constant) = &value.definition {
                 strides.all[number] = of_constant(value.ty, constant);
             }
         }
-        // By their positions in an order in which each block is behind those that dominate it.
+        // By position in reverse post-order.
         let order: Vec<Block> = function.dominators().order().collect();
-        let mut position = vec![0; function.blocks.len()];
-        order.iter().enumerate().for_each(|(n, block)| position[block.0 as usize] = n);
+        let mut position = SecondaryMap::new();
+        order.iter().enumerate().for_each(|(n, block)| position[*block] = n);
         let mut open = FixedBitSet::with_capacity(order.len());
         open.insert_range(..);
         while let Some(next) = open.minimum() {
@@ -82,12 +83,12 @@ impl Strides {
                 for (parameter, argument) in
                     function.block(target.block).parameters.iter().zip(&target.arguments)
                 {
-                    let own = &strides.all[parameter.0 as usize];
+                    let own = &strides.all[*parameter];
                     let joined = own.join(strides.of(*argument));
                     if joined != *own {
-                        strides.all[parameter.0 as usize] = joined;
+                        strides.all[*parameter] = joined;
                         // All blocks that its block dominates know it.
-                        open.insert_range(position[target.block.0 as usize]..);
+                        open.insert_range(position[target.block]..);
                     }
                 }
             }
@@ -97,7 +98,7 @@ impl Strides {
 
     /// How a value changes.
     pub fn of(&self, value: Value) -> Stride {
-        self.all[value.0 as usize]
+        self.all[value]
     }
 
     /// The stride of a value, if it has one, and whether that is proved.
@@ -121,7 +122,7 @@ impl Strides {
         for result in &data.results {
             if function.ty(*result).lanes > 1 {
                 let own = self.transfer(function, &data.op, &data.operands, function.ty(*result));
-                self.all[result.0 as usize] = self.all[result.0 as usize].join(own);
+                self.all[*result] = self.all[*result].join(own);
             }
         }
     }

@@ -160,7 +160,7 @@ pub struct Evolutions<'a> {
     /// A lane that keeps what it had is taken for one that has left the loop: the step is that of the others.
     ignores_disabled: bool,
     known: FxHashMap<Value, Option<Evolution>>,
-    /// What is extended on the way: the evolutions hold if no such sum wraps around before it is.
+    /// Induction variables that are extended: the evolutions hold if none of them wraps around.
     pub extended: Vec<(Evolution, Convert, Scalar)>,
 }
 
@@ -190,7 +190,7 @@ impl<'a> Evolutions<'a> {
         }
         // Loops of values end at the header's parameters.
         self.known.insert(value, None);
-        let found = match self.builder.function.values[value.0 as usize].definition {
+        let found = match self.builder.function.values[value].definition {
             Definition::Parameter(block) if block == self.own.header => self.of_parameter(value),
             Definition::Parameter(_) | Definition::Constant(_) => None,
             Definition::Result(..) => self.of_result(value),

@@ -6,7 +6,9 @@ use rustc_hash::FxHashMap;
 
 use gencl_translator::middle::evaluate;
 use gencl_translator::middle::function::{Block, End, Function, Instruction, Target, Value};
-use gencl_translator::middle::op::{Access, Convert, Input, LOCAL_OFFSET, Op, Registers, Space, Window};
+use gencl_translator::middle::op::{
+    Access, Convert, Input, LOCAL_OFFSET, Op, Registers, Space, Unary, Window,
+};
 use gencl_translator::middle::types::{Scalar, Type};
 
 /// The lanes of a value, as bits.
@@ -254,7 +256,7 @@ impl<E: Environment> Thread<'_, E> {
             }
             (lanes, _) => lanes?,
         };
-        if !op.makes_nans() || !to.scalar.is_float() {
+        if !makes_nans(op) || !to.scalar.is_float() {
             return Some(lanes);
         }
         let one = |lane: u128| match is_nan(lane, to.scalar) {
@@ -329,4 +331,14 @@ fn payload(scalar: Scalar) -> u128 {
         _ => 52,
     };
     1 << (scalar.bits() - 1) | ((1 << (fraction - 1)) - 1)
+}
+
+/// Whether floats of an operation may be NaNs of which nothing defines the bits.
+pub fn makes_nans(op: &Op) -> bool {
+    match op {
+        Op::Binary(_) | Op::Fma => true,
+        Op::Convert(convert) => *convert != Convert::Bitcast,
+        Op::Unary(unary) => !matches!(unary, Unary::FNeg | Unary::FAbs),
+        _ => false,
+    }
 }

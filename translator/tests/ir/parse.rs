@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use gencl_eu::message::AtomicOperation;
 
 use gencl_translator::middle::function::{
-    Block, Constant, Definition, End, Function, Instruction, InstructionData, Target, Value, ValueData,
+    Block, Constant, Definition, End, Function, InstructionData, Target, Value, ValueData,
 };
 use gencl_translator::middle::op::{
     Access, Addressing, Binary, Convert, FloatRelation, Input, Inside, Op, Registers, Relation, Space, Unary,
@@ -177,8 +177,7 @@ impl Parser {
         let function = &mut self.function;
         self.values.entry(number).or_insert_with(|| {
             let unknown = Definition::Constant(Constant::All(0));
-            function.values.push(ValueData { ty: Type::mask(1), definition: unknown });
-            (Value(function.values.len() as u32 - 1), false)
+            (function.values.push(ValueData { ty: Type::mask(1), definition: unknown }), false)
         })
     }
 
@@ -197,7 +196,7 @@ impl Parser {
         if std::mem::replace(is_defined, true) {
             return Err(format!("%{number} is computed twice"));
         }
-        self.function.values[value.0 as usize] = ValueData { ty, definition };
+        self.function.values[value] = ValueData { ty, definition };
         Ok(value)
     }
 
@@ -257,7 +256,7 @@ impl Parser {
     }
 
     fn instruction(&mut self, tokens: &mut Tokens<'_>, block: Block) -> Result<(), String> {
-        let instruction = Instruction(self.function.instructions.len() as u32);
+        let instruction = self.function.instructions.next_key();
         let mut results = Vec::new();
         if tokens.peek().starts_with('%') {
             while !tokens.accept("=") {

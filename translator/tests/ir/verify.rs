@@ -1,9 +1,8 @@
 //! What every function must be, asked after each pass.
 
-use fixedbitset::FixedBitSet;
-use gencl_ir_support::Dominators;
+use gencl_ir_support::{Dominators, EntitySet, SecondaryMap};
 
-use gencl_translator::middle::function::{Block, Definition, End, Function, Target, Value};
+use gencl_translator::middle::function::{Block, Definition, End, Function, Instruction, Target, Value};
 use gencl_translator::middle::op::{Binary, Convert, Op, Unary};
 use gencl_translator::middle::types::{Scalar, Type};
 
@@ -12,14 +11,14 @@ use gencl_translator::middle::types::{Scalar, Type};
 /// # Errors
 /// What is wrong, and where.
 pub fn verify(function: &Function) -> Result<(), String> {
-    let (dominators, homes) = (function.dominators(), function.homes());
+    let (dominators, homes) = (function.dominators(), homes(function));
     for block in function.block_numbers().filter(|block| dominators.is_reached(*block)) {
         let data = function.block(block);
-        let mut seen = FixedBitSet::with_capacity(function.values.len());
-        data.parameters.iter().for_each(|value| seen.insert(value.0 as usize));
-        let here = |value: &Value, seen: &FixedBitSet| {
+        let mut seen = EntitySet::new();
+        data.parameters.iter().for_each(|value| _ = seen.insert(*value));
+        let here = |value: &Value, seen: &EntitySet<Value>| {
             let is_there =
-                seen.contains(value.0 as usize) || is_available(function, &dominators, &homes, *value, block);
+                seen.contains(*value) || is_available(function, &dominators, &homes, *value, block);
             if is_there {
                 Ok(())
             } else {
@@ -31,7 +30,7 @@ pub fn verify(function: &Function) -> Result<(), String> {
             own.operands.iter().try_for_each(|value| here(value, &seen))?;
             check(function, &own.op, &own.operands, &own.results)
                 .map_err(|why| format!("b{}: {}: {why}", block.0, function.line(*instruction)))?;
-            own.results.iter().for_each(|value| seen.insert(value.0 as usize));
+            own.results.iter().for_each(|value| _ = seen.insert(*value));
         }
         if let End::Branch { condition, .. } = &data.end {
             here(condition, &seen)?;
@@ -51,14 +50,14 @@ pub fn verify(function: &Function) -> Result<(), String> {
 fn is_available(
     function: &Function,
     dominators: &Dominators<Block>,
-    homes: &[Option<Block>],
+    homes: &SecondaryMap<Instruction, Option<Block>>,
     value: Value,
     block: Block,
 ) -> bool {
-    let own = match function.values[value.0 as usize].definition {
+    let own = match function.values[value].definition {
         Definition::Constant(_) => return true,
         Definition::Parameter(own) => Some(own),
-        Definition::Result(instruction, _) => homes[instruction.0 as usize],
+        Definition::Result(instruction, _) => homes[instruction],
     };
     own.is_some_and(|own| own != block && dominators.dominates(own, block))
 }
@@ -178,4 +177,13 @@ fn fits_convert(convert: Convert, from: Type, to: Type) -> bool {
             Convert::FPToSI | Convert::FPToUI => a.is_float() && int(b),
             Convert::Bitcast => false,
         }
+}
+
+/// The block that each instruction is in.
+fn homes(function: &Function) -> SecondaryMap<Instruction, Option<Block>> {
+    let mut homes = SecondaryMap::new();
+    for block in function.block_numbers() {
+        function.block(block).instructions.iter().for_each(|own| homes[*own] = Some(block));
+    }
+    homes
 }

@@ -8,7 +8,7 @@ use gencl_isa::Generation;
 use gencl_simulator::translated::loader::HostCode;
 use gencl_testing::Random;
 use gencl_translator::Context;
-use gencl_translator::analysis::message::{Memory as MessageMemory, Message};
+use gencl_translator::analysis::message::Message;
 use gencl_translator::analysis::plan::Doubts;
 use gencl_translator::analysis::plan::{Plan, Step};
 use gencl_translator::host::Host;
@@ -405,16 +405,12 @@ fn performed(owner: &mut Owner, file: usize, instruction: u32, mask: u32) -> Opt
         }
         other => unreachable!("{other:?} is in no program"),
     };
-    let space = match lanes.memory {
-        MessageMemory::Global => Space::Global,
-        MessageMemory::Local => Space::Local,
-        MessageMemory::Flat => Space::Flat,
-    };
+    let space = lanes.space;
     for lane in (0..32).filter(|lane| mask >> lane & 1 != 0) {
         let in_file = |state: &State, first: usize, size: usize| {
             number(&state.files[file][first + lane * size..first + (lane + 1) * size])
         };
-        let address = in_file(state, lanes.addresses, lanes.memory.address_size());
+        let address = in_file(state, lanes.addresses, space.address_size());
         let address = if space == Space::Local { address & LOCAL_OFFSET } else { address };
         if !address.is_multiple_of(lanes.alignment as u64) {
             return None;

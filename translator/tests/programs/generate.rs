@@ -3,10 +3,12 @@
 use std::collections::HashSet;
 
 use gencl_testing::Random;
-use gencl_translator::analysis::message::{Lanes, Memory, Message};
+use gencl_translator::analysis::message::{Lanes, Message};
 use gencl_translator::middle::function::{Block, Constant, End, Function, Target, Value};
 use gencl_translator::middle::op::{Binary, Convert, FloatRelation, Input, Op, Relation, Space, Unary};
 use gencl_translator::middle::types::{Scalar, Type};
+
+use crate::interpret::makes_nans;
 
 /// Bytes of a thread's register file that the program does not write: where messages have their payload.
 pub const PAYLOAD: usize = 2048;
@@ -144,7 +146,7 @@ impl Generator {
 
     /// A pure instruction.
     pub fn pure(&mut self, op: Op, operands: &[Value], ty: Type) -> Value {
-        let keeps = !op.makes_nans() && operands.iter().all(|value| !self.inexact.contains(value));
+        let keeps = !makes_nans(&op) && operands.iter().all(|value| !self.inexact.contains(value));
         let value = self.effect(op, operands, &[ty])[0];
         if ty.scalar.is_float() && !keeps {
             self.inexact.insert(value);
@@ -388,14 +390,9 @@ impl Generator {
 
     /// The registers of lanes that access memory.
     pub fn registers(space: Space, write: bool, size: usize, alignment: usize, offsets: &[u16]) -> Lanes {
-        let memory = match space {
-            Space::Local => Memory::Local,
-            Space::Flat => Memory::Flat,
-            Space::Global | Space::Scratch | Space::Image => Memory::Global,
-        };
-        let (slot, first) = (size.max(4), 32 * memory.address_size());
+        let (slot, first) = (size.max(4), 32 * space.address_size());
         let place = |(n, offset): (usize, &u16)| (usize::from(*offset), first + n * 32 * slot);
         let components = offsets.iter().enumerate().map(place).collect();
-        Lanes { memory, write, size, slot, alignment, components, addresses: 0 }
+        Lanes { space, write, size, slot, alignment, components, addresses: 0 }
     }
 }

@@ -85,8 +85,8 @@ fn replace(function: &mut Function, old: Value, new: Value) {
             *value = new;
         }
     };
-    function.instructions.iter_mut().for_each(|data| data.operands.iter_mut().for_each(change));
-    for block in &mut function.blocks {
+    function.instructions.values_mut().for_each(|data| data.operands.iter_mut().for_each(change));
+    for block in function.blocks.values_mut() {
         if let End::Branch { condition, .. } = &mut block.end {
             change(condition);
         }

@@ -138,7 +138,7 @@ impl Texels<'_> {
         }
     }
 
-    /// Integers of so many bits, divided by the largest.
+    /// Integers of a number of bits, divided by the largest.
     fn quotient(&mut self, bits: Value, largest: u32, width: u32) -> Value {
         let value = self.builder.convert(Convert::SIToFP, bits, Scalar::Float);
         let ty = self.builder.ty(value);

@@ -1,6 +1,6 @@
 //! What an instruction is instead, where that is less.
 
-use super::{Builder, MOST_MERGED};
+use super::{Builder, MAX_MERGED};
 use crate::middle::evaluate;
 use crate::middle::function::{Constant, Value};
 use crate::middle::op::{Binary, Convert, Op, Relation, Unary};
@@ -293,7 +293,7 @@ impl Builder {
 
     fn merged_anew(&mut self, a: Value, b: Value, depth: usize) -> Option<Value> {
         let (ty, other) = (self.ty(a), self.ty(b));
-        if ty != other || depth > MOST_MERGED {
+        if ty != other || depth > MAX_MERGED {
             return None;
         }
         let lanes = usize::from(ty.lanes);

@@ -1,26 +1,25 @@
-//! Atomic operations as LLVM IR: which are the host's, and what becomes of a value by the others.
+//! Atomic operations as LLVM IR: reductions across lanes, operations of the host, and the new values of all others.
 
 use gencl_eu::message::AtomicOperation as Operation;
-
 use inkwell::AtomicRMWBinOp;
 
 use super::Lowering;
 use crate::ir::{Scalar, Value as LlvmValue};
 use crate::middle::op::{FloatRelation, Relation};
 
-/// How the operands of all channels become one.
+/// A reduction of the operands of all lanes, and the operation with the reduced operand.
 pub struct Reduction {
-    /// LLVM's name; `None` counts the channels.
+    /// LLVM's name of the reduction; `None` counts the lanes.
     pub combine: Option<&'static str>,
-    /// What changes nothing.
+    /// The neutral element.
     pub neutral: u64,
-    /// What is done with the one.
+    /// The host's operation.
     pub then: AtomicRMWBinOp,
     /// Bits of the values.
     pub bits: u32,
 }
 
-/// The operations that can be done at once for all channels.
+/// The reduction for an operation, if there is one.
 pub fn reduction(operation: Operation, bits: u32) -> Option<Reduction> {
     let lowest = 1 << (bits - 1);
     let (combine, neutral, then) = match operation {
@@ -54,7 +53,7 @@ pub fn host_operation(operation: Operation) -> Option<AtomicRMWBinOp> {
 }
 
 impl<'c> Lowering<'_, 'c> {
-    /// What a value is replaced by: itself, where it is to stay.
+    /// The new value in memory; the old one, where it stays.
     pub fn new_value(
         &self,
         operation: Operation,
@@ -62,10 +61,7 @@ impl<'c> Lowering<'_, 'c> {
         a: LlvmValue<'c>,
         b: LlvmValue<'c>,
     ) -> LlvmValue<'c> {
-        let pick = |relation, yes, no| {
-            let holds = self.f.compare(relation, old, a);
-            self.f.select(holds, yes, no)
-        };
+        let pick = |relation, yes, no| self.f.select(self.f.compare(relation, old, a), yes, no);
         match operation {
             Operation::And => self.f.and(old, a),
             Operation::Or => self.f.or(old, a),
@@ -83,8 +79,7 @@ impl<'c> Lowering<'_, 'c> {
             Operation::FloatMinimum => self.float_extreme(FloatRelation::Ole, old, a),
             Operation::FloatCompareWrite => {
                 let [x, y] = [old, a].map(|v| self.f.cast(v, Scalar::Float));
-                let equal = self.f.compare_floats(FloatRelation::Oeq, x, y);
-                self.f.select(equal, b, old)
+                self.f.select(self.f.compare_floats(FloatRelation::Oeq, x, y), b, old)
             }
         }
     }
@@ -99,7 +94,6 @@ impl<'c> Lowering<'_, 'c> {
         let [x, y] = [old, a].map(|v| self.f.cast(v, Scalar::Float));
         let stays = self.f.compare_floats(comparison, x, y);
         let nan = self.f.compare_floats(FloatRelation::Uno, y, y);
-        let stays = self.f.or(stays, nan);
-        self.f.select(stays, old, a)
+        self.f.select(self.f.or(stays, nan), old, a)
     }
 }
