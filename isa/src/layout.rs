@@ -134,10 +134,12 @@ fn basic<C: Codec>(c: &mut C, info: &OpcodeInfo, i: &mut Instruction) -> Result<
             _ => Ok(()),
         };
     }
-    c.require(
-        !matches!(source0, Operand::Immediate { .. }),
-        "only the last source of an instruction can be an immediate",
-    )?;
+    if matches!(source0, Operand::Immediate { .. }) {
+        // Of a function of one argument, in the place of source 1.
+        let alone = matches!(i.extra, Extra::Math(function) if function.arguments() == 1);
+        c.require(alone, "only the last source of an instruction can be an immediate")?;
+        return c.require(*source1 == Operand::None, "too many sources");
+    }
     if C::ENCODES && info.format == Format::Math && *source1 == Operand::None {
         // Functions of one argument have the null register as their second source.
         let ty = source0.ty().unwrap_or(Type::F);

@@ -290,8 +290,13 @@ impl<'a> Parser<'a> {
             Format::Bare => Ok(()),
             Format::Basic | Format::Ternary | Format::Math => {
                 i.destination = destination(c, context)?;
+                let one_argument = matches!(i.extra, Extra::Math(function) if function.arguments() == 1);
                 for slot in i.sources.iter_mut().take(usize::from(info.sources)) {
                     *slot = source(c, context)?;
+                    // In the place of source 1.
+                    if one_argument && matches!(slot, Operand::Immediate { .. }) {
+                        break;
+                    }
                 }
                 Ok(())
             }

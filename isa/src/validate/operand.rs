@@ -30,6 +30,7 @@ pub(super) const RULES: &[Rule] = &[
     gen7_to_9("math.type", MATH, "math works on floats (macros also on doubles), its integer divisions on dwords", math_type),
     gen7_to_9("math.simd8", MATH, "an integer division has at most 8 channels", math_simd8),
     gen7_to_9("math.modifier", MATH, "an integer division has no source modifiers", math_modifier),
+    some(Generations::GEN7_TO_75, "math.immediate", "Mesa, fs_visitor::fix_math_operand", "math has no immediates", math_immediate),
     gen7_to_9("math.stride", MATH, "the destination of math is packed", math_stride),
     gen7_to_9("ternary.exec-size", "Three-Source Instructions", "a three-source instruction has 4, 8 or 16 channels (or 2 of 64 bits)", ternary_size),
     gen7_to_9("ternary.span", "Three-Source Instructions", "an operand of a three-source instruction spans at most two registers", ternary_span),
@@ -184,6 +185,12 @@ fn math_simd8(s: &Subject<'_>) -> Vec<ViolationSite> {
 
 fn math_modifier(s: &Subject<'_>) -> Vec<ViolationSite> {
     if integer_division(s) { s.broken_sources(|source| source.negate || source.abs) } else { Vec::new() }
+}
+
+/// Later generations take one as the only argument, too: Intel's compiler emits it (IGC, `HWConformity::fixMathInst`).
+fn math_immediate(s: &Subject<'_>) -> Vec<ViolationSite> {
+    let is_immediate = |source: &Operand| matches!(source, Operand::Immediate { .. });
+    whole(s.info.format == Format::Math && s.i.sources.iter().any(is_immediate))
 }
 
 fn math_stride(s: &Subject<'_>) -> Vec<ViolationSite> {
