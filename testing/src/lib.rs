@@ -2,6 +2,7 @@
 //!
 //! - [`harness`]: tests that are skipped, with a reason, where a tool is missing. A test that compared
 //!   nothing never passes.
+//! - [`instructions`]: random instructions of the execution units.
 //! - [`Journal`]: the last actions of a process's threads, to diagnose a crash.
 //! - [`ocloc`]: machine code of Intel's compiler.
 //! - [`packets`]: commands, state structures and registers of the hardware, from independent descriptions.
@@ -10,6 +11,7 @@
 //! - [`wait_until`]: waits for the end of a process, with a timeout.
 
 pub mod harness;
+pub mod instructions;
 mod journal;
 pub mod ocloc;
 pub mod packets;

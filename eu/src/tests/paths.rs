@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use gencl_isa::{
-    AccessMode, Condition, Destination, Extra, Generation, Instruction, MathFunction, Opcode, Operand,
-    Predicate, PredicateControl, Region, Register, Source, Type,
-};
+use gencl_isa::{Generation, Instruction, Type};
 use gencl_testing::Random;
+use gencl_testing::instructions::arithmetic;
 
 use crate::arithmetic::general;
 use crate::decode::lower::Lowering;
@@ -14,139 +12,6 @@ use crate::file::{CONTROL, FLAG, GRF_BYTES, set_dword};
 use crate::op::{Action, Execute, Op};
 use crate::operand::full_mask;
 use crate::thread::{FloatMode, Thread};
-
-const INTEGERS: [Type; 8] = [Type::UB, Type::B, Type::UW, Type::W, Type::UD, Type::D, Type::UQ, Type::Q];
-
-fn source(random: &mut Random, register: u8, ty: Type, lanes: u8) -> Operand {
-    if random.one_in(6) && ty.size() >= 2 {
-        let bits = u64::from(random.dword()) & crate::operand::low_bits(ty.size() * 8);
-        return Operand::Immediate { bits, ty };
-    }
-    let region = match random.below(4) {
-        0 => Region::SCALAR,
-        1 if u32::from(lanes) * ty.size() <= 64 => Region::new(4, 2, 2),
-        _ if lanes == 1 => Region::SCALAR,
-        _ => Region::new(lanes.min(8), lanes.min(8), 1),
-    };
-    let mut source = Source::new(Register::Grf(register), 0, region, ty);
-    source.negate = random.one_in(5);
-    source.abs = random.one_in(8);
-    Operand::Register(source)
-}
-
-fn instruction(random: &mut Random) -> Instruction {
-    use Opcode as O;
-    let lanes = random.pick(&[1, 2, 4, 8, 16, 32]);
-    let float = random.one_in(2);
-    let integer_ops = [
-        O::Mov,
-        O::Add,
-        O::Mul,
-        O::And,
-        O::Or,
-        O::Xor,
-        O::Not,
-        O::Shl,
-        O::Shr,
-        O::Asr,
-        O::Cmp,
-        O::Sel,
-        O::Math,
-    ];
-    let float_ops =
-        [O::Mov, O::Add, O::Mul, O::Mad, O::Frc, O::Rndd, O::Rndu, O::Rnde, O::Rndz, O::Cmp, O::Sel, O::Math];
-    let opcode = if float { random.pick(&float_ops) } else { random.pick(&integer_ops) };
-    let mut i = Instruction::new(opcode, lanes);
-    let logic = matches!(opcode, O::And | O::Or | O::Xor | O::Not);
-    let count = match opcode {
-        O::Mov | O::Not | O::Frc | O::Rndd | O::Rndu | O::Rnde | O::Rndz => 1,
-        O::Mad => 3,
-        _ => 2,
-    };
-    let first = if float { Type::F } else { random.pick(&INTEGERS) };
-    for k in 0..count {
-        let ty = match opcode {
-            _ if float => Type::F,
-            O::Sel => first,
-            O::Math => random.pick(&[Type::D, Type::UD]),
-            _ => random.pick(&INTEGERS),
-        };
-        i.sources[k] = source(random, 32 + 16 * k as u8, ty, lanes);
-        if let Operand::Register(s) = &mut i.sources[k] {
-            s.abs &= !logic;
-            if opcode == O::Mad {
-                s.replicate = s.region == Region::SCALAR;
-                s.region = Region::new(4, 4, 1);
-            }
-            if opcode == O::Math && !float {
-                (s.abs, s.negate) = (false, false);
-            }
-        }
-    }
-    if opcode == O::Mad {
-        i.access_mode = AccessMode::Align16;
-        i.sources.iter_mut().for_each(|s| {
-            if let Operand::Immediate { .. } = s {
-                *s = Operand::Register(Source::new(Register::Grf(40), 0, Region::new(4, 4, 1), Type::F));
-            }
-        });
-    }
-    let ty = match opcode {
-        O::Mov if float => random.pick(&[Type::F, Type::D, Type::UD, Type::W, Type::UQ, Type::HF]),
-        O::Mov => random.pick(&[
-            Type::F,
-            Type::UB,
-            Type::B,
-            Type::UW,
-            Type::W,
-            Type::UD,
-            Type::D,
-            Type::UQ,
-            Type::Q,
-        ]),
-        O::Math if !float => random.pick(&[Type::D, Type::UD]),
-        O::Cmp => random.pick(&[Type::D, Type::UD]),
-        O::Sel if !float => first,
-        _ if float => Type::F,
-        _ => random.pick(&INTEGERS),
-    };
-    i.destination = Destination::new(Register::Grf(64), 0, ty);
-    if random.one_in(5) && opcode != O::Mad {
-        i.destination.hstride = 2;
-    }
-    if opcode == O::Math {
-        i.extra = Extra::Math(if float {
-            random.pick(&[
-                MathFunction::Inv,
-                MathFunction::Sqrt,
-                MathFunction::Rsq,
-                MathFunction::Log,
-                MathFunction::Exp,
-                MathFunction::Sin,
-                MathFunction::Fdiv,
-                MathFunction::Pow,
-            ])
-        } else {
-            random.pick(&[MathFunction::IntDivQuotient, MathFunction::IntDivRemainder])
-        });
-    }
-    let conditions = [
-        Condition::Equal,
-        Condition::NotEqual,
-        Condition::Greater,
-        Condition::GreaterEqual,
-        Condition::Less,
-        Condition::LessEqual,
-    ];
-    if opcode == O::Cmp || random.one_in(4) && opcode != O::Math {
-        i.condition = Some(random.pick(&conditions));
-    }
-    if opcode == O::Sel && i.condition.is_none() {
-        i.predicate = Some(Predicate { control: PredicateControl::Normal, inverse: random.one_in(2) });
-    }
-    i.saturate = random.one_in(6) && !logic && opcode != O::Cmp;
-    i
-}
 
 fn lower(instruction: &Instruction) -> Option<Op> {
     let found = BTreeMap::from([(0, Ok((16, *instruction)))]);
@@ -174,13 +39,20 @@ fn thread(random: &mut Random, cr0: u32) -> Thread {
 
 /// The first difference between the registers, other than in NaNs.
 fn difference(a: &Thread, b: &Thread, ty: Type) -> Option<String> {
-    let nan = |x: u32| ty == Type::F && f32::from_bits(x).is_nan();
-    let half_nan = |x: u32| ty == Type::HF && (x & 0x7fff > 0x7c00 || x >> 16 & 0x7fff > 0x7c00);
-    (0..a.file.len() / 4).find_map(|n| {
-        let [x, y] = [a, b].map(|t| crate::file::dword(&t.file, n * 4));
-        let same = x == y || nan(x) && nan(y) || half_nan(x) && half_nan(y);
-        (!same).then(|| format!("byte {}: fast {x:#x}, general {y:#x}", n * 4))
-    })
+    let [a, b] = [a, b].map(|thread| {
+        (0..thread.file.len() / 4)
+            .map(|n| super::super::file::dword(&thread.file, n * 4))
+            .collect::<Vec<u32>>()
+    });
+    let nan = |file: &[u32], n: usize| match ty {
+        Type::HF => file[n] & 0x7fff > 0x7c00 || file[n] >> 16 & 0x7fff > 0x7c00,
+        Type::F => f32::from_bits(file[n]).is_nan(),
+        Type::DF => f64::from_bits(u64::from(file[n | 1]) << 32 | u64::from(file[n & !1])).is_nan(),
+        _ => false,
+    };
+    let differs = |n: &usize| a[*n] != b[*n] && !(nan(&a, *n) && nan(&b, *n));
+    let n = (0..a.len()).find(differs)?;
+    Some(format!("byte {}: fast {:#x}, general {:#x}", n * 4, a[n], b[n]))
 }
 
 #[test]
@@ -189,7 +61,7 @@ fn fast_paths_agree_with_the_general_path() {
     let mut fast = 0;
     let mut failures = Vec::new();
     for round in 0..60_000 {
-        let instruction = instruction(&mut random);
+        let instruction = arithmetic(&mut random, 32);
         let Some(op) = lower(&instruction) else { continue };
         let Action::Execute(execute) = op.action else { continue };
         if std::ptr::fn_addr_eq(execute, general::execute as Execute) {
@@ -210,5 +82,5 @@ fn fast_paths_agree_with_the_general_path() {
     }
     let shown = &failures[..failures.len().min(20)];
     assert!(failures.is_empty(), "{} of {fast} differ\n{}", failures.len(), shown.join("\n"));
-    assert!(fast > 20_000, "only {fast} instructions have a fast path");
+    assert!(fast > 19_000, "only {fast} instructions have a fast path");
 }

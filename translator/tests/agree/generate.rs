@@ -5,9 +5,9 @@ use gencl_isa::{
     Operand, Predicate, PredicateControl, Region, Register, Source, Type,
 };
 use gencl_testing::Random;
+use gencl_testing::instructions::element;
 
 use crate::points::{Asked, CONDITIONS, CONTROLS, CONTROLS_16, Form, Point, TYPES, Target};
-use crate::random::element;
 
 /// Bytes of a register.
 pub const REGISTER: usize = 32;

@@ -11,7 +11,6 @@ mod memory;
 #[path = "../ir/parse.rs"]
 mod parse;
 mod points;
-mod random;
 mod rows;
 mod sample;
 mod singles;
@@ -31,11 +30,11 @@ use gencl_eu::device::Device;
 use gencl_eu::fault::{Fault, Reason};
 use gencl_isa::{Extra, Instruction, Opcode, Type};
 use gencl_testing::Random;
+use gencl_testing::instructions::{arithmetic, bytes, indirect, is_integer};
 use harness::{
     CONSTANTS, Case, DATA, DATA_SIZE, IDS, Outcome, Translator, code, counts, difference, hosts, run,
 };
 use memory::{addresses, message};
-use random::{arithmetic, bytes, indirect, is_integer};
 use rows::{edges, rows, segments};
 use walks::{Place, walks, whole};
 

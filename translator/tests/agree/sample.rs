@@ -10,6 +10,7 @@ use gencl_isa::{
     encode, validate,
 };
 use gencl_testing::Random;
+use gencl_testing::instructions::{bytes, element};
 use gencl_translator::analysis::{modes, native, selection};
 use gencl_translator::host::Host;
 
@@ -18,7 +19,6 @@ use crate::generate::{
 };
 use crate::harness::{DEVICE, GENERATION};
 use crate::points::Point;
-use crate::random::{bytes, element};
 
 /// Behind the last of the pools' registers.
 const POOLS_END: usize = 28;

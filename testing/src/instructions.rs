@@ -1,10 +1,11 @@
-//! Random elements, operands and instructions.
+//! Random elements, operands and instructions of the execution units.
 
 use gencl_isa::{
     AccessMode, Condition, Destination, Extra, Flag, Indirect, Instruction, MathFunction, Opcode, Operand,
     Predicate, PredicateControl, Region, Register, Source, Type,
 };
-use gencl_testing::Random;
+
+use crate::Random;
 
 /// The bits of a number of a type, likely a special one.
 pub fn element(random: &mut Random, ty: Type) -> u64 {
