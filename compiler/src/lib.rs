@@ -22,6 +22,8 @@ pub mod link;
 #[cfg(feature = "llvm")]
 pub mod llvm;
 #[cfg(feature = "llvm")]
+pub mod overflow;
+#[cfg(feature = "llvm")]
 pub mod server;
 pub mod statistics;
 #[cfg(feature = "llvm")]

@@ -8,7 +8,7 @@ use clap::FromArgMatches;
 use gencl_commands::genclc::{self, Arguments};
 use gencl_compiler::driver::{self, Build, Driver, Listener, Outcome};
 use gencl_compiler::server::{self, Service};
-use gencl_compiler::{clang, statistics, supervisor, translation};
+use gencl_compiler::{clang, overflow, statistics, supervisor, translation};
 use gencl_device_info::Family;
 use gencl_program::debug::{self, Debug};
 use gencl_program::protocol::Status;
@@ -35,6 +35,7 @@ fn main() -> ExitCode {
     // Deeply nested sources need more stack than the main thread has.
     let thread = std::thread::Builder::new().stack_size(256 << 20);
     let worker = thread.spawn(move || {
+        overflow::report();
         if arguments.serve { serve(!arguments.translations) } else { compile(&arguments, &options) }
     });
     match worker.map(std::thread::JoinHandle::join) {
