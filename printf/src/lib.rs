@@ -7,7 +7,7 @@ mod conversion;
 mod output;
 
 use conversion::Conversion;
-use gencl_program::printf::PrintfFormat;
+use gencl_program::printf::{PrintfFormat, places};
 
 /// Formats records and writes them to the standard output. `string` reads a string from the device's memory.
 pub fn print(formats: &[PrintfFormat], records: &[u8], string: &dyn Fn(u64) -> Option<Vec<u8>>) {
@@ -27,7 +27,7 @@ pub fn format(
         // 0 marks the end. Any other invalid number was written by a faulty kernel.
         let index = (u32::from_le_bytes(*number) as usize).wrapping_sub(1);
         let Some(format) = formats.get(index) else { return };
-        let (offsets, size) = format.places();
+        let (offsets, size) = places(&format.arguments);
         let Some((record, after)) = rest.split_at_checked(size as usize) else { return };
         print_record(format, &offsets, record, string, out);
         rest = after;

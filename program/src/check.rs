@@ -3,7 +3,7 @@
 //! A program may come from a file of the application. So every length, offset and index is checked when a
 //! file is read, and when one is written.
 
-use crate::printf::{LARGEST_RECORD, PrintfFormat};
+use crate::printf::{LARGEST_RECORD, PrintfFormat, places};
 use crate::{ArgumentKind, Kernel, MAX_SAMPLERS, Program, Push, PushSource, SamplerSource};
 
 /// Bytes of a GRF.
@@ -49,7 +49,9 @@ impl PrintfFormat {
             [1, 2, 4, 8].contains(&argument.size) && (1..=LARGEST_RECORD).contains(&argument.count)
         });
         // Each argument takes at least four bytes of a record.
-        sizes && self.arguments.len() <= LARGEST_RECORD as usize / 4 && self.places().1 <= LARGEST_RECORD
+        sizes
+            && self.arguments.len() <= LARGEST_RECORD as usize / 4
+            && places(&self.arguments).1 <= LARGEST_RECORD
     }
 }
 

@@ -40,19 +40,17 @@ pub struct PrintfArgument {
     pub count: u32,
 }
 
-impl PrintfFormat {
-    /// The offset of each argument in a record, and the size of a record, in bytes.
-    #[must_use]
-    pub fn places(&self) -> (Vec<u32>, u32) {
-        let mut end = 4;
-        let mut offset = |argument: &PrintfArgument| {
-            let begin = end;
-            end = (begin + argument.size * argument.count).next_multiple_of(4);
-            begin
-        };
-        let offsets = self.arguments.iter().map(&mut offset).collect();
-        (offsets, end)
-    }
+/// The offset of each argument in a record, and the size of a record, in bytes.
+#[must_use]
+pub fn places(arguments: &[PrintfArgument]) -> (Vec<u32>, u32) {
+    let mut end = 4;
+    let mut offset = |argument: &PrintfArgument| {
+        let begin = end;
+        end = (begin + argument.size * argument.count).next_multiple_of(4);
+        begin
+    };
+    let offsets = arguments.iter().map(&mut offset).collect();
+    (offsets, end)
 }
 
 #[cfg(test)]
@@ -62,9 +60,8 @@ mod tests {
     #[test]
     fn arguments_are_aligned_to_four_bytes() {
         let argument = |size, count| PrintfArgument { size, count };
-        let arguments = vec![argument(4, 1), argument(1, 3), argument(8, 2), argument(2, 1)];
-        let format = PrintfFormat { text: String::new(), arguments };
-        assert_eq!(format.places(), (vec![4, 8, 12, 28], 32));
-        assert_eq!(PrintfFormat::default().places(), (vec![], 4));
+        let arguments = [argument(4, 1), argument(1, 3), argument(8, 2), argument(2, 1)];
+        assert_eq!(places(&arguments), (vec![4, 8, 12, 28], 32));
+        assert_eq!(places(&[]), (vec![], 4));
     }
 }

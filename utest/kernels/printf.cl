@@ -35,10 +35,11 @@ __kernel void divergent(void) {
 
 void say(__constant char *format, int number) { printf(format, number); }
 
-// Formats handed to functions; a string chosen at run time; the number of the call that fails.
+// Formats handed to functions, one chosen at run time; a string chosen at run time; the number of the call that fails.
 __kernel void flows(int i) {
     say("|first %d\n", i);
     say("|second %d\n", i + 1);
+    say(i > 3 ? "|great %d\n" : "|small %d\n", i);
     printf("|%s\n", i > 3 ? "more" : "less");
     if (i > 3)
         printf("|same %d\n", i);

@@ -4,21 +4,22 @@ use std::ffi::CString;
 
 use inkwell::context::{AsContextRef, Context};
 use inkwell::llvm_sys::core::{
-    LLVMAddAttributeAtIndex, LLVMAddFunction, LLVMAddGlobalInAddressSpace, LLVMBuildAlloca, LLVMBuildBinOp,
-    LLVMBuildCall2, LLVMBuildCast, LLVMBuildExtractElement, LLVMBuildFreeze, LLVMBuildGEP2, LLVMBuildICmp,
-    LLVMBuildInsertElement, LLVMBuildInsertValue, LLVMBuildIntCast2, LLVMBuildMemCpy, LLVMBuildStore,
-    LLVMConstInt, LLVMCreateBuilderInContext, LLVMCreateEnumAttribute, LLVMCreateStringAttribute,
-    LLVMDisposeBuilder, LLVMFunctionType, LLVMGetEnumAttributeKindForName, LLVMGetNamedFunction,
-    LLVMGetPoison, LLVMInstructionEraseFromParent, LLVMIntTypeInContext, LLVMPointerTypeInContext,
-    LLVMPositionBuilderBefore, LLVMRemoveEnumAttributeAtIndex, LLVMReplaceAllUsesWith, LLVMSetAlignment,
-    LLVMSetFunctionCallConv, LLVMSetGlobalConstant, LLVMSetInstructionCallConv, LLVMSetLinkage,
-    LLVMSetValueName2, LLVMVectorType, LLVMVoidTypeInContext,
+    LLVMAddAttributeAtIndex, LLVMAddFunction, LLVMAddGlobalInAddressSpace, LLVMAddIncoming, LLVMBuildAlloca,
+    LLVMBuildBinOp, LLVMBuildCall2, LLVMBuildCast, LLVMBuildExtractElement, LLVMBuildFreeze, LLVMBuildGEP2,
+    LLVMBuildICmp, LLVMBuildInsertElement, LLVMBuildInsertValue, LLVMBuildIntCast2, LLVMBuildMemCpy,
+    LLVMBuildPhi, LLVMBuildSelect, LLVMBuildStore, LLVMConstInt, LLVMCreateBuilderInContext,
+    LLVMCreateEnumAttribute, LLVMCreateStringAttribute, LLVMDisposeBuilder, LLVMFunctionType,
+    LLVMGetEnumAttributeKindForName, LLVMGetNamedFunction, LLVMGetPoison, LLVMInstructionEraseFromParent,
+    LLVMIntTypeInContext, LLVMPointerTypeInContext, LLVMPositionBuilderBefore,
+    LLVMRemoveEnumAttributeAtIndex, LLVMReplaceAllUsesWith, LLVMSetAlignment, LLVMSetFunctionCallConv,
+    LLVMSetGlobalConstant, LLVMSetInstructionCallConv, LLVMSetLinkage, LLVMSetValueName2, LLVMVectorType,
+    LLVMVoidTypeInContext,
 };
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage};
 
 use super::ask;
-use super::view::{IntPredicate, Module, Opcode, Type, Value};
+use super::view::{Block, IntPredicate, Module, Opcode, Type, Value};
 
 const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
 
@@ -93,6 +94,19 @@ impl<'m> Builder<'m> {
     /// Whether two integers are equal.
     pub fn equal(&self, a: Value, b: Value) -> Value<'m> {
         Value::new(ask!(LLVMBuildICmp(self.raw, IntPredicate::LLVMIntEQ, a.raw, b.raw, NO_NAME)))
+    }
+
+    pub fn select(&self, condition: Value, yes: Value, no: Value) -> Value<'m> {
+        Value::new(ask!(LLVMBuildSelect(self.raw, condition.raw, yes.raw, no.raw, NO_NAME)))
+    }
+
+    /// A `phi`; the builder is at the beginning of its block.
+    pub fn phi(&self, ty: Type, incoming: &[(Value, Block)]) -> Value<'m> {
+        let phi = ask!(LLVMBuildPhi(self.raw, ty.raw, NO_NAME));
+        for (value, block) in incoming {
+            ask!(LLVMAddIncoming(phi, [value.raw].as_mut_ptr(), [block.raw].as_mut_ptr(), 1));
+        }
+        Value::new(phi)
     }
 
     /// Any value in place of poison.

@@ -3,13 +3,13 @@
 //! The formats become a table of the program, from which the host formats the records
 //! ([`gencl_program::printf`]).
 
-use gencl_program::printf::{LARGEST_RECORD, PrintfArgument, PrintfFormat};
+use gencl_program::printf::{LARGEST_RECORD, PrintfArgument, PrintfFormat, places};
 use inkwell::context::Context;
 use inkwell::module::Module;
 
 use super::build::Builder;
 use super::prepare::for_each_instruction;
-use super::view::{Opcode, TypeKind, Value};
+use super::view::{Opcode, TypeKind, Value, ValueKind};
 
 /// Address space of `__global`.
 const GLOBAL: u32 = 1;
@@ -27,33 +27,64 @@ pub fn lower(context: &Context, module: &Module) -> Result<Vec<PrintfFormat>, St
             calls.push(instruction);
         }
     });
-    let mut formats = Vec::new();
     let builder = Builder::new(context, module);
+    let mut formats = Formats { builder: &builder, known: Vec::new(), open: Vec::new() };
     for call in calls {
-        let format = describe(call)?;
-        let number = formats.iter().position(|known| *known == format).unwrap_or_else(|| {
-            formats.push(format.clone());
-            formats.len() - 1
-        });
-        replace(&builder, call, &format, number as u64 + 1);
+        let arguments = call.call_arguments();
+        let (format, rest) = arguments.split_first().ok_or("printf has no format")?;
+        let shapes: Vec<_> = rest.iter().map(|argument| shape(*argument)).collect::<Result<_, _>>()?;
+        let (_, size) = places(&shapes);
+        if size > LARGEST_RECORD {
+            return Err(format!("the arguments of a printf have {size} bytes, more than {LARGEST_RECORD}"));
+        }
+        let number = formats.number(*format, &shapes)?;
+        replace(&builder, call, &shapes, number);
     }
-    Ok(formats)
+    Ok(formats.known)
 }
 
-fn describe(call: Value) -> Result<PrintfFormat, String> {
-    let arguments = call.call_arguments();
-    let text = arguments.first().and_then(|format| format.initializer_of_constant()?.string());
-    let text = text.ok_or("the format of printf is not a string constant")?;
-    let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
-    let format = PrintfFormat {
-        text: text[..end].iter().map(|&byte| char::from(byte)).collect(),
-        arguments: arguments[1..].iter().map(|argument| shape(*argument)).collect::<Result<_, _>>()?,
-    };
-    match format.places().1 {
-        size if size > LARGEST_RECORD => {
-            Err(format!("the arguments of a printf have {size} bytes, more than {LARGEST_RECORD}"))
+/// The formats of a program.
+struct Formats<'b, 'm> {
+    builder: &'b Builder<'m>,
+    known: Vec<PrintfFormat>,
+    /// The `phi`s that are looked into, which may have themselves among their values.
+    open: Vec<Value<'m>>,
+}
+
+impl<'m> Formats<'_, 'm> {
+    /// The number of a format with these arguments, from 1: a constant; a choice where the format is one of several,
+    /// also by LLVM, which makes one call of two that differ in it only.
+    fn number(&mut self, format: Value<'m>, arguments: &[PrintfArgument]) -> Result<Value<'m>, String> {
+        if let Some(text) = format.initializer_of_constant().and_then(|initial| initial.string()) {
+            let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
+            let text = text[..end].iter().map(|&byte| char::from(byte)).collect();
+            let format = PrintfFormat { text, arguments: arguments.to_vec() };
+            let index = self.known.iter().position(|known| *known == format).unwrap_or_else(|| {
+                self.known.push(format);
+                self.known.len() - 1
+            });
+            return Ok(self.builder.number(32, index as u64 + 1));
         }
-        _ => Ok(format),
+        let is_instruction = format.kind() == ValueKind::Instruction && !self.open.contains(&format);
+        match is_instruction.then(|| format.opcode()) {
+            Some(Opcode::LLVMSelect) => {
+                let parts = format.operands();
+                let (yes, no) = (self.number(parts[1], arguments)?, self.number(parts[2], arguments)?);
+                self.builder.before(format);
+                Ok(self.builder.select(parts[0], yes, no))
+            }
+            Some(Opcode::LLVMPHI) => {
+                self.open.push(format);
+                let mut incoming = Vec::new();
+                for (value, block) in format.incoming() {
+                    incoming.push((self.number(value, arguments)?, block));
+                }
+                self.open.pop();
+                self.builder.before(format);
+                Ok(self.builder.phi(self.builder.int(32), &incoming))
+            }
+            _ => Err("the format of printf is not a string constant".into()),
+        }
     }
 }
 
@@ -74,13 +105,13 @@ fn shape(argument: Value) -> Result<PrintfArgument, String> {
 }
 
 /// Puts a record in place of a call.
-fn replace(builder: &Builder, call: Value, format: &PrintfFormat, number: u64) {
+fn replace(builder: &Builder, call: Value, arguments: &[PrintfArgument], number: Value) {
     builder.before(call);
     let (int, pointer) = (builder.int(32), builder.pointer(GLOBAL));
-    let (places, size) = format.places();
+    let (places, size) = places(arguments);
     let record = builder.call("__gencl_printf_record", pointer, &[builder.number(32, size.into())]);
     let store = |value, place| builder.store(value, builder.advance(record, place), 4);
-    store(builder.number(32, number), 0);
+    store(number, 0);
     for (&argument, place) in call.call_arguments()[1..].iter().zip(places) {
         let value = match argument.ty().kind() {
             TypeKind::Pointer(_) => builder.cast(Opcode::LLVMPtrToInt, argument, builder.int(64)),

@@ -64,7 +64,7 @@ pub struct Value<'m> {
 /// A basic block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Block<'m> {
-    raw: LLVMBasicBlockRef,
+    pub(super) raw: LLVMBasicBlockRef,
     life: PhantomData<&'m ()>,
 }
 

@@ -84,7 +84,9 @@ fn vectors() -> Outcome {
     Gpu::get()?.build("printf", None)?.run("vectors", &args, &Launch::linear(1, 1))
 }
 
-const FLOWS: &[&str] = &["first 5", "second 6", "more", "same 5", "first 1", "second 2", "less", "other 1"];
+const FLOWS: &[&str] = &[
+    "first 5", "second 6", "great 5", "more", "same 5", "first 1", "second 2", "small 1", "less", "other 1",
+];
 
 /// Two launches, the second begun when the first has ended: so are their lines.
 fn flows() -> Outcome {
