@@ -47,7 +47,8 @@ pub struct Execution {
     pub registers: u32,
     /// 64-bit integer types, their arithmetic and immediates exist. Otherwise quadwords are copied as doubles,
     /// constants as two dwords, and arithmetic is lowered to dwords (Ivy Bridge manual, Volume 4 Part 3, "Numeric
-    /// Data Types", "Immediate Operand").
+    /// Data Types", "Immediate Operand"). Only the compiler asks; code with such types is refused by the tables of
+    /// `gencl_isa`.
     pub int64: bool,
     /// Arithmetic on doubles.
     pub float64: bool,

@@ -228,6 +228,7 @@ mod tests {
             assert_eq!(device.eus, model.eus_per_subslice, "{}", info.family);
             assert_eq!(device.threads, threads.per_eu, "{}", info.family);
             assert_eq!(device.constant_registers, threads.constant_registers, "{}", info.family);
+            assert!(threads.scratch_per_subslice >= device.subslice_threads(), "{}", info.family);
             if device.scratch_ids != 0 {
                 assert_eq!(device.scratch_ids, threads.scratch_per_subslice, "{}", info.family);
             }

@@ -4,6 +4,10 @@
 //! and a join of the state with that of an edge. If the join is monotone on a lattice of finite height,
 //! visiting blocks until no state changes computes the fixed point. Blocks whose state has changed are
 //! visited in the order of the analysis, which visits each block of an acyclic graph once.
+//!
+//! Compiler: liveness of both IRs, parked channels, the validator, the checker of register allocation. Translator:
+//! liveness, definite assignment, rounding modes, parked channels, spin loops. Uniformity, strides and webs have fixed
+//! points of their own.
 
 use fixedbitset::FixedBitSet;
 

@@ -1,4 +1,4 @@
-//! Natural loops.
+//! Natural loops, for the passes of the translator.
 
 use cranelift_entity::{EntityRef, EntitySet};
 

@@ -166,7 +166,7 @@ impl Flow {
         self.waits.iter().chain(&self.turns).copied()
     }
 
-    /// The loops, as their first and last blocks, one for each back edge.
+    /// The ranges of blocks under a back edge. Natural loops are those of the middle IR (`passes/natural.rs`).
     pub fn loops(&self) -> impl Iterator<Item = RangeInclusive<usize>> {
         self.blocks.iter().enumerate().flat_map(|(last, block)| {
             block.thread.iter().filter(move |header| **header <= last).map(move |header| *header..=last)

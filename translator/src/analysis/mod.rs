@@ -2,12 +2,12 @@
 //!
 //! | step | result |
 //! | --- | --- |
-//! | [`plan`] | instruction selection: which instructions become host code, with their register accesses ([`access`]) |
+//! | [`plan`] | instruction selection: which instructions become host code, with their register accesses ([`access`]); refuses kernels, beside the limits in `lib.rs` |
 //! | [`flow`] | the control-flow graphs of the thread and of a channel, and where channels may be parked |
 //! | [`spin`] | loops in which a thread may wait for another one, where it yields |
 //! | [`predicates`] | predicated writes that may be executed for all channels |
-//! | [`written`] | definite assignment, for strict mode |
-//! | [`liveness`] | cross-channel and per-channel live registers, byte by byte |
+//! | [`written`] | definite assignment of whole registers, for strict mode; bytes that may be read first: [`variables::Variable::initial`] |
+//! | [`liveness`] | cross-channel (`foreign`) and per-channel (`own`) live registers, byte by byte |
 //! | [`variables`] | webs: registers become variables by union-find over reaching definitions |
 
 pub mod access;

@@ -20,7 +20,7 @@ pub struct Variable {
     pub start: usize,
     /// Behind the last.
     pub end: usize,
-    /// Bytes of it that the payload defines.
+    /// Bytes of it that are live where the thread begins: they may be read before they are written.
     pub initial: Vec<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Operations that compute their results of their operands alone.
+//! Operations that compute their results of their operands alone; binary ones are in `ir/operations.rs`.
 
 use super::masks::widened;
 use super::{Lowering, llvm};

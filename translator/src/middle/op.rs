@@ -3,7 +3,7 @@
 use gencl_eu::message::AtomicOperation;
 use gencl_ir_support::names;
 
-/// An operation on two operands of the result's type, lane by lane. Those of integers wrap around; shift counts are below the number of bits.
+/// An operation on two operands of the result's type, lane by lane. Those of integers wrap around; shift counts are below the number of bits, else the result is any bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Binary {
