@@ -244,6 +244,21 @@ impl<'a> Module<'a> {
         Ok(())
     }
 
+    /// The function that a kernel only calls, with its own parameters: producers keep kernels that other functions call
+    /// twice. Its body is the kernel's, so that structures are not copied for the call.
+    pub(crate) fn called_only(&self, kernel: &Function<'a>) -> Option<&Function<'a>> {
+        let is_kernel = self.entry_points.iter().any(|entry| entry.function == kernel.own.result);
+        let [block] = kernel.blocks.as_slice() else { return None };
+        let [call, end] = block.instructions.as_slice() else { return None };
+        if !is_kernel || call.op != Op::FunctionCall || end.op != Op::Return {
+            return None;
+        }
+        let (called, arguments) = call.operands.split_first()?;
+        let same = arguments.iter().eq(kernel.parameters.iter().map(|parameter| &parameter.result));
+        let called = self.functions.iter().find(|function| function.own.result == *called)?;
+        (same && called.parameters.len() == arguments.len() && !called.blocks.is_empty()).then_some(called)
+    }
+
     /// What is said of an id by one kind of decoration: its operands.
     pub(crate) fn decoration(&self, id: Id, decoration: Decoration) -> Option<&[u32]> {
         self.decorations_of(id, decoration).next()

@@ -34,6 +34,8 @@ pub(crate) enum Sign {
 /// A function that is written.
 pub(crate) struct FunctionWriter<'w, 'm> {
     w: &'w mut Writer<'m>,
+    declared: &'m Function<'m>,
+    /// What is written as its body: its own, or that of the function that it only calls.
     own: &'m Function<'m>,
     body: String,
     /// Parameters and results of instructions.
@@ -56,13 +58,15 @@ pub(crate) struct FunctionWriter<'w, 'm> {
 }
 
 impl<'w, 'm> FunctionWriter<'w, 'm> {
-    pub(crate) fn new(w: &'w mut Writer<'m>, own: &'m Function<'m>) -> FunctionWriter<'w, 'm> {
+    pub(crate) fn new(w: &'w mut Writer<'m>, declared: &'m Function<'m>) -> FunctionWriter<'w, 'm> {
+        let own = w.module.called_only(declared).unwrap_or(declared);
         let mut uses = FxHashMap::default();
         for operand in own.blocks.iter().flat_map(|block| &block.instructions).flat_map(|own| own.operands) {
             *uses.entry(*operand).or_insert(0) += 1;
         }
         FunctionWriter {
             w,
+            declared,
             own,
             body: String::new(),
             values: FxHashMap::default(),
@@ -80,9 +84,9 @@ impl<'w, 'm> FunctionWriter<'w, 'm> {
     /// The function's text.
     pub(crate) fn write(mut self) -> Result<String> {
         let (own, module) = (self.own, self.w.module);
-        let id = own.own.result;
+        let id = self.declared.own.result;
         let parameters = self.parameters()?;
-        let name = self.w.value(&own.own, id)?.text;
+        let name = self.w.value(&self.declared.own, id)?.text;
         let result = self.w.types.text(own.own.ty).to_owned();
         if own.blocks.is_empty() {
             return Ok(format!("declare spir_func {result} {name}({parameters}) #0\n"));
@@ -104,7 +108,7 @@ impl<'w, 'm> FunctionWriter<'w, 'm> {
         let inline = if control.contains(FunctionControl::INLINE) { " inlinehint" } else { "" };
         let mut text = format!("\ndefine {linkage}{convention} {result} {name}({parameters}) #0{inline}");
         if let Some(entry) = entry {
-            for (kind, node) in kernel::metadata(module, &self.w.types, &entry.name, own) {
+            for (kind, node) in kernel::metadata(module, &self.w.types, &entry.name, self.declared) {
                 let _ = write!(text, " !{kind} !{}", self.w.metadata.add(&node));
             }
         }
