@@ -5,6 +5,7 @@ use std::fmt::Write;
 use rspirv::spirv::{Decoration, ExecutionMode, FunctionParameterAttribute, StorageClass};
 
 use crate::module::{Function, Module};
+use crate::text::escaped;
 use crate::types::{Image, Type, Types, address_space};
 use crate::walk::Id;
 
@@ -189,17 +190,4 @@ pub(crate) fn image_name(image: &Image) -> String {
     let part = |is: u32, name: &'static str| if is == 1 { name } else { "" };
     let array = part(image.arrayed, "_array");
     format!("image{dim}{array}{}{}_t", part(image.multisampled, "_msaa"), part(image.depth, "_depth"))
-}
-
-/// A string of LLVM IR.
-fn escaped(text: &str) -> String {
-    text.bytes().fold(String::new(), |mut all, byte| {
-        match byte {
-            b'"' | b'\\' | 0..=0x1f | 0x7f.. => {
-                let _ = write!(all, "\\{byte:02x}");
-            }
-            byte => all.push(byte.into()),
-        }
-        all
-    })
 }

@@ -16,6 +16,7 @@ mod module;
 mod order;
 #[cfg(test)]
 mod tests;
+mod text;
 mod types;
 mod walk;
 mod whole;

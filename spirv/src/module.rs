@@ -67,6 +67,8 @@ pub(crate) struct Module<'a> {
     /// Types, constants and variables, in the module's order.
     pub(crate) globals: Vec<Instruction<'a>>,
     pub(crate) functions: Vec<Function<'a>>,
+    /// Indices in it, by the functions' ids.
+    by_id: FxHashMap<Id, usize>,
 }
 
 /// What modules may require. What changes no meaning is accepted, too: the instructions behind it are looked at.
@@ -138,7 +140,10 @@ impl<'a> Module<'a> {
                 (Op::FunctionParameter, Some(function)) if function.blocks.is_empty() => {
                     function.parameters.push(*own);
                 }
-                (Op::FunctionEnd, Some(_)) => module.functions.extend(open.take()),
+                (Op::FunctionEnd, Some(function)) => {
+                    module.by_id.insert(function.own.result, module.functions.len());
+                    module.functions.extend(open.take());
+                }
                 (Op::Label, Some(function)) => {
                     function.blocks.push(Block { label: own.result, instructions: Vec::new() });
                 }
@@ -244,6 +249,11 @@ impl<'a> Module<'a> {
         Ok(())
     }
 
+    /// The function with an id.
+    pub(crate) fn function(&self, id: Id) -> Option<&Function<'a>> {
+        self.by_id.get(&id).map(|index| &self.functions[*index])
+    }
+
     /// The function that a kernel only calls, with its own parameters: producers keep kernels that other functions call
     /// twice. Its body is the kernel's, so that structures are not copied for the call.
     pub(crate) fn called_only(&self, kernel: &Function<'a>) -> Option<&Function<'a>> {
@@ -255,7 +265,7 @@ impl<'a> Module<'a> {
         }
         let (called, arguments) = call.operands.split_first()?;
         let same = arguments.iter().eq(kernel.parameters.iter().map(|parameter| &parameter.result));
-        let called = self.functions.iter().find(|function| function.own.result == *called)?;
+        let called = self.function(*called)?;
         (same && called.parameters.len() == arguments.len() && !called.blocks.is_empty()).then_some(called)
     }
 
@@ -268,6 +278,12 @@ impl<'a> Module<'a> {
     pub(crate) fn decorations_of(&self, id: Id, decoration: Decoration) -> impl Iterator<Item = &[u32]> {
         let list = self.decorations.get(&id).map_or(&[][..], Vec::as_slice);
         list.iter().filter(move |row| row.decoration == decoration).map(|row| row.operands.as_slice())
+    }
+
+    /// The alignment that an id is decorated with, in bytes.
+    pub(crate) fn alignment(&self, id: Id) -> Option<u32> {
+        let bytes = *self.decoration(id, Decoration::Alignment)?.first()?;
+        bytes.is_power_of_two().then_some(bytes)
     }
 
     /// The name and kind of linkage of an id, if other modules know it.

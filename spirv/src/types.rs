@@ -144,7 +144,7 @@ impl Types {
             Op::TypeSampledImage => Type::SampledImage(known(self, own.operand(0)?)?),
             Op::TypeEvent => Type::Event,
             Op::TypeOpaque => Type::Opaque,
-            _ => return Err(own.error("this type is not supported")),
+            _ => return Err(own.error("it is not supported outside of functions")),
         };
         let text = self.write(own.result, &ty, packed);
         if self.rows.insert(own.result, (ty, text)).is_some() {

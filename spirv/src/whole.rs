@@ -9,9 +9,10 @@ use crate::constants::CONSTANTS;
 use crate::environment::Environment;
 use crate::error::Result;
 use crate::lower::FunctionWriter;
+use crate::text::quoted;
 use crate::types::{Type, address_space};
 use crate::walk::{Id, Instruction};
-use crate::writer::{Constant, Value, Writer, quoted};
+use crate::writer::{Constant, Value, Writer};
 
 impl Writer<'_> {
     /// The whole module.
@@ -73,12 +74,11 @@ impl Writer<'_> {
                 self.values.insert(own.result, Value { ty: own.ty, text: value });
                 Ok(())
             }
-            op if format!("{op:?}").starts_with("Type") => {
+            _ => {
                 let packed = self.module.decoration(own.result, Decoration::CPacked).is_some();
                 let constants = &self.constants;
                 self.types.define(own, packed, |id| constants.get(&id).and_then(Constant::integer))
             }
-            _ => Err(own.error("it is not supported outside of functions")),
         }
     }
 
@@ -110,10 +110,7 @@ impl Writer<'_> {
             Some(_) => "",
             None => "internal ",
         };
-        let align = match self.module.decoration(id, Decoration::Alignment) {
-            Some([bytes, ..]) if bytes.is_power_of_two() => format!(", align {bytes}"),
-            _ => String::new(),
-        };
+        let align = self.module.alignment(id).map(|bytes| format!(", align {bytes}")).unwrap_or_default();
         let (name, ty) = (quoted(&name), self.types.text(pointee));
         let _ = writeln!(self.globals, "{name} = {linked}addrspace({space}) {kind} {ty} {initial}{align}");
         self.values.insert(id, Value { ty: own.ty, text: name });

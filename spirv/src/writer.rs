@@ -1,7 +1,6 @@
 //! What is known of a module while it is written: types, values, declarations.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use rspirv::spirv::BuiltIn;
 use rustc_hash::FxHashMap;
@@ -10,6 +9,7 @@ use crate::environment::Environment;
 use crate::error::Result;
 use crate::kernel;
 use crate::module::Module;
+use crate::text::quoted;
 use crate::types::Types;
 use crate::walk::{Id, Instruction};
 
@@ -96,19 +96,4 @@ impl<'m> Writer<'m> {
         let line = || format!("declare {result} @{name}({parameters})\n");
         self.declarations.entry(format!("@{name}")).or_insert_with(line);
     }
-}
-
-/// A name of LLVM IR that may have any characters.
-pub(crate) fn quoted(name: &str) -> String {
-    let mut text = "@\"".to_owned();
-    for byte in name.bytes() {
-        match byte {
-            b'"' | b'\\' | 0..=0x1f | 0x7f.. => {
-                let _ = write!(text, "\\{byte:02x}");
-            }
-            byte => text.push(byte.into()),
-        }
-    }
-    text.push('"');
-    text
 }

@@ -63,8 +63,7 @@ impl<'m> FunctionWriter<'_, 'm> {
 
     fn function_call(&mut self, own: &Instruction<'m>) -> Result<()> {
         let function = self.operand(own, 0)?;
-        let called = own.operand(0)?;
-        let called = self.w.module.functions.iter().find(|function| function.own.result == called);
+        let called = self.w.module.function(own.operand(0)?);
         let parameters = called.map_or(&[][..], |function| &function.parameters);
         let mut list = Vec::new();
         for number in 1..own.operands.len() {

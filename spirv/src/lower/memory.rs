@@ -1,6 +1,6 @@
 //! Memory: SPIR-V 1.6, 3.49.8 "Memory Instructions".
 
-use rspirv::spirv::{BuiltIn, Decoration, MemoryAccess, Op};
+use rspirv::spirv::{BuiltIn, MemoryAccess, Op};
 
 use super::FunctionWriter;
 use crate::error::Result;
@@ -105,10 +105,8 @@ impl<'m> FunctionWriter<'_, 'm> {
             return Err(own.error("a variable's type is no pointer"));
         };
         let ty = self.w.types.text(pointee).to_owned();
-        let alignment = match self.w.module.decoration(own.result, Decoration::Alignment) {
-            Some([bytes, ..]) if bytes.is_power_of_two() => format!(", align {bytes}"),
-            _ => String::new(),
-        };
+        let alignment = self.w.module.alignment(own.result);
+        let alignment = alignment.map(|bytes| format!(", align {bytes}")).unwrap_or_default();
         self.result(own, &format!("alloca {ty}{alignment}"));
         if own.operands.len() > 1 {
             let initial = self.typed(own, 1)?;

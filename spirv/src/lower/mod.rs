@@ -13,7 +13,7 @@ mod sync;
 use std::fmt::Write;
 
 use rspirv::spirv::{Decoration, FunctionControl, FunctionParameterAttribute, LinkageType, Op};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::Result;
 use crate::kernel;
@@ -48,10 +48,8 @@ pub(crate) struct FunctionWriter<'w, 'm> {
     uses: FxHashMap<Id, u32>,
     /// Pointers to elements of built-in variables.
     elements: FxHashMap<Id, (Id, u64)>,
-    /// The last block that is written for each of the module's, which `phi` names.
-    exits: FxHashMap<Id, String>,
-    /// The block that is written.
-    block: String,
+    /// Labels of the blocks that are written.
+    written: FxHashSet<Id>,
     /// `phi`s, whose operands are known in the end: instruction, and where its text goes.
     phis: Vec<(Instruction<'m>, usize)>,
     temporaries: usize,
@@ -74,8 +72,7 @@ impl<'w, 'm> FunctionWriter<'w, 'm> {
             products: FxHashMap::default(),
             uses,
             elements: FxHashMap::default(),
-            exits: FxHashMap::default(),
-            block: String::new(),
+            written: FxHashSet::default(),
             phis: Vec::new(),
             temporaries: 0,
         }
@@ -157,27 +154,16 @@ impl<'w, 'm> FunctionWriter<'w, 'm> {
                 _ => {}
             }
         }
-        if let Some([bytes, ..]) = module.decoration(parameter.result, Decoration::Alignment)
-            && bytes.is_power_of_two()
-        {
+        if let Some(bytes) = module.alignment(parameter.result) {
             let _ = write!(text, " align {bytes}");
         }
         text
     }
 
     fn write_block(&mut self, block: &Block<'m>) -> Result<()> {
-        self.begin(format!("b{}", block.label));
-        for own in &block.instructions {
-            self.instruction(own)?;
-        }
-        self.exits.insert(block.label, self.block.clone());
-        Ok(())
-    }
-
-    /// Begins a basic block.
-    fn begin(&mut self, name: String) {
-        let _ = writeln!(self.body, "{name}:");
-        self.block = name;
+        let _ = writeln!(self.body, "b{}:", block.label);
+        self.written.insert(block.label);
+        block.instructions.iter().try_for_each(|own| self.instruction(own))
     }
 
     /// The body with the operands of its `phi`s.
@@ -192,9 +178,11 @@ impl<'w, 'm> FunctionWriter<'w, 'm> {
             for pair in own.operands.chunks(2) {
                 let [value, from] = *pair else { return Err(own.error("it has too few operands")) };
                 // Control does not come from a block that it does not reach.
-                let Some(from) = self.exits.get(&from).cloned() else { continue };
+                if !self.written.contains(&from) {
+                    continue;
+                }
                 let value = self.value(&own, value)?;
-                incoming.push(format!("[ {}, %{from} ]", value.text));
+                incoming.push(format!("[ {}, %b{from} ]", value.text));
             }
             text.push_str(&incoming.join(", "));
         }

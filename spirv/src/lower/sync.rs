@@ -82,11 +82,7 @@ impl<'m> FunctionWriter<'_, 'm> {
             }
             Op::AtomicStore => {
                 let (pointer, value) = (self.typed(own, 0)?, self.operand(own, 3)?);
-                let order = match self.order(own.operand(2)?) {
-                    "acq_rel" => "release",
-                    "acquire" => "monotonic",
-                    order => order,
-                };
+                let order = self.store_order(own.operand(2)?);
                 let (bytes, value) = (self.bytes(own, value.ty)?, self.w.typed(&value));
                 self.line(&format!("store atomic {value}, {pointer} {order}, align {bytes}"));
             }
@@ -106,11 +102,7 @@ impl<'m> FunctionWriter<'_, 'm> {
             }
             Op::AtomicFlagClear => {
                 let pointer = self.typed(own, 0)?;
-                let order = match self.order(own.operand(2)?) {
-                    "acq_rel" => "release",
-                    "acquire" => "monotonic",
-                    order => order,
-                };
+                let order = self.store_order(own.operand(2)?);
                 self.line(&format!("store atomic i32 0, {pointer} {order}, align 4"));
             }
             Op::ControlBarrier => {
@@ -198,6 +190,15 @@ impl<'m> FunctionWriter<'_, 'm> {
         match self.order(semantics) {
             "acq_rel" => "acquire",
             "release" => "monotonic",
+            order => order,
+        }
+    }
+
+    /// The order of an operation that only writes.
+    fn store_order(&self, semantics: Id) -> &'static str {
+        match self.order(semantics) {
+            "acq_rel" => "release",
+            "acquire" => "monotonic",
             order => order,
         }
     }
