@@ -81,8 +81,8 @@ dispatch! {
 
     program::source: clCreateProgramWithSource;
     program::binary: clCreateProgramWithBinary;
-    program::other: clCreateProgramWithBuiltInKernels clCreateProgramWithIL
-        clSetProgramReleaseCallback clSetProgramSpecializationConstant;
+    program::il: clCreateProgramWithIL clSetProgramSpecializationConstant;
+    program::other: clCreateProgramWithBuiltInKernels clSetProgramReleaseCallback;
     program::references: clRetainProgram clReleaseProgram;
     program::build: clBuildProgram;
     program::compile: clCompileProgram;

@@ -48,6 +48,21 @@ pub const OPENCL_C_VERSIONS: &[Named] = &[
     ("OpenCL C", make_version(3, 0, 0)),
 ];
 
+/// `CL_DEVICE_ILS_WITH_VERSION`: those that OpenCL 3.1 requires (Appendix E).
+pub const ILS: &[Named] = &[
+    ("SPIR-V", make_version(1, 4, 0)),
+    ("SPIR-V", make_version(1, 3, 0)),
+    ("SPIR-V", make_version(1, 2, 0)),
+    ("SPIR-V", make_version(1, 1, 0)),
+    ("SPIR-V", make_version(1, 0, 0)),
+];
+
+/// `CL_DEVICE_IL_VERSION`: names with major and minor versions, separated by spaces.
+pub fn il_versions() -> String {
+    let name = |(name, version): &Named| format!("{name}_{}.{}", version >> 22, version >> 12 & 0x3ff);
+    ILS.iter().map(name).collect::<Vec<_>>().join(" ")
+}
+
 /// The optional features of OpenCL C 3.0 that work, and the profiles that have them.
 #[rustfmt::skip]
 const OPENCL_C_FEATURES: &[Optional] = &[
@@ -100,11 +115,12 @@ mod tests {
     #[test]
     fn names_fit_and_end_with_zero() {
         let wide = &Profile::of(NO_DEVICE);
-        for list in [&extensions(std::iter::empty())[..], OPENCL_C_VERSIONS, &opencl_c_features(wide)] {
+        for list in [&extensions(std::iter::empty())[..], OPENCL_C_VERSIONS, &opencl_c_features(wide), ILS] {
             for entry in with_versions(list) {
                 assert_eq!(entry.name[CL_NAME_VERSION_MAX_NAME_SIZE - 1], 0);
             }
         }
         assert_eq!(names(&[("a", 1), ("b", 2)]), "a b");
+        assert_eq!(il_versions(), "SPIR-V_1.4 SPIR-V_1.3 SPIR-V_1.2 SPIR-V_1.1 SPIR-V_1.0");
     }
 }

@@ -79,6 +79,7 @@ pub fn serve(
                     options: &request.options,
                     headers: &request.headers,
                     target: &request.target,
+                    specialization: &request.specialization,
                 };
                 let result = work(output, debug, |driver| match request.object {
                     true => driver.compile(&build),
@@ -134,9 +135,8 @@ pub fn warm_up() {
     let build = Build {
         source: b"kernel void warm(global float *x) { x[get_global_id(0)] += 1.0f; }",
         name: SOURCE_NAME,
-        options: "",
-        headers: &[],
         target: "skl",
+        ..Build::default()
     };
     // Errors are ignored here: the first build has them as well, and reports them.
     let _ = catch_unwind(AssertUnwindSafe(|| Driver::new(&Debug::default(), &mut silent).build(&build)));

@@ -20,7 +20,7 @@ impl Listener for Quiet {
 
 fn try_compile(source: &[u8], options: &str, target: &str) -> Option<Program> {
     let debug = Debug::default();
-    let build = Build { source, name: "<source>", options, headers: &[], target };
+    let build = Build { source, name: "<source>", options, target, ..Build::default() };
     Driver::new(&debug, &mut Quiet).build(&build).program
 }
 

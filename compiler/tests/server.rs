@@ -48,7 +48,7 @@ impl Client {
             options: options.into(),
             headers: headers.iter().map(header).collect(),
             target: "skl".into(),
-            object: false,
+            ..CompileRequest::default()
         };
         write_message(&mut self.input, &ToServer::Compile(request)).unwrap();
     }

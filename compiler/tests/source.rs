@@ -197,7 +197,7 @@ fn result(path: &Path, source: &str, test: &Test) -> String {
     let name = path.file_name().unwrap().to_string_lossy();
     let target = test.target.as_deref().unwrap_or("skl");
     let build =
-        Build { source: source.as_bytes(), name: &name, options: &test.options, headers: &[], target };
+        Build { source: source.as_bytes(), name: &name, options: &test.options, target, ..Build::default() };
     let comment = |text: &str| text.lines().map(|line| format!("// {line}\n")).collect::<String>();
     if test.log {
         let outcome = Driver::new(&debug, &mut Silent).build(&build);

@@ -19,7 +19,7 @@ impl Listener for Silent {
 
 fn build(source: &[u8], name: &str, options: &str) -> Result<Program, String> {
     let (debug, _) = Debug::parse("");
-    let build = Build { source, name, options, headers: &[], target: "skl" };
+    let build = Build { source, name, options, target: "skl", ..Build::default() };
     let outcome = Driver::new(&debug, &mut Silent).build(&build);
     outcome.program.ok_or(outcome.log)
 }

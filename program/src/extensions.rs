@@ -12,6 +12,7 @@ const EXTENSIONS: &[Optional] = &[
     ("cl_khr_create_command_queue", |_| true),
     ("cl_khr_suggested_local_work_size", |_| true),
     ("cl_khr_device_uuid", |_| true),
+    ("cl_khr_il_program", |_| true),
     ("cl_khr_priority_hints", |_| true),
     ("cl_khr_throttle_hints", |_| true),
     ("cl_khr_byte_addressable_store", |_| true),

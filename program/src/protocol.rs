@@ -13,7 +13,7 @@ use std::io::{self, Read, Write};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// The version of the protocol that this crate speaks.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 /// Longest frame that is accepted, in bytes: far above any program, far below a garbled length.
 pub const MAX_FRAME: u32 = 256 << 20;
@@ -57,10 +57,10 @@ pub struct LinkRequest {
     pub target: String,
 }
 
-/// A build from source.
+/// A build from source or IL.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompileRequest {
-    /// OpenCL C.
+    /// OpenCL C, or a module of SPIR-V, which its magic number tells.
     pub source: Vec<u8>,
     /// Build options as the application gave them.
     pub options: String,
@@ -70,6 +70,8 @@ pub struct CompileRequest {
     pub target: String,
     /// Make an object, without linking.
     pub object: bool,
+    /// Values of a module's specialization constants, little endian, with their ids (the decoration SpecId).
+    pub specialization: Vec<(u32, Vec<u8>)>,
 }
 
 /// A header in memory.
@@ -193,6 +195,7 @@ mod tests {
             headers: vec![Header { name: "a.h".into(), source: b"int a;".to_vec() }],
             target: "skl".into(),
             object: false,
+            specialization: vec![(1, vec![2, 3])],
         })
     }
 

@@ -9,6 +9,7 @@
 mod constants;
 mod environment;
 mod error;
+mod inspect;
 mod kernel;
 mod lower;
 mod mangle;
@@ -24,6 +25,7 @@ mod writer;
 
 pub use environment::Environment;
 pub use error::{Place, SpirvError};
+pub use inspect::{SpecConstant, specialization_constants};
 
 /// Whether bytes begin as a module does, in one of both byte orders.
 pub fn is_module(bytes: &[u8]) -> bool {

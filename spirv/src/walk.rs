@@ -105,36 +105,47 @@ static RESULTS: LazyLock<FxHashMap<u32, Results>> = LazyLock::new(|| {
     rows.collect()
 });
 
+/// The places of a module's instructions with the words behind their first one. The last one is an error if it is longer
+/// than the module.
+pub(crate) fn encoded(words: &[u32]) -> impl Iterator<Item = Result<(Place, &[u32])>> {
+    let (mut at, mut number) = (HEADER, 0);
+    std::iter::from_fn(move || {
+        let first = *words.get(at)?;
+        let place = Place { number: Some(number), opcode: first as u16, offset: 4 * at };
+        let count = (first >> 16) as usize;
+        let operands = words[at..].get(1..count);
+        number += 1;
+        // Nothing follows an error.
+        at = operands.map_or(words.len(), |_| at + count);
+        let too_long = || SpirvError { place, what: "its length exceeds the module".into() };
+        Some(operands.map(|operands| (place, operands)).ok_or_else(too_long))
+    })
+}
+
 /// The instructions of a module.
 ///
 /// # Errors
 /// An opcode is unknown, or an instruction is longer than the module.
 pub(crate) fn instructions(words: &[u32]) -> Result<Vec<Instruction<'_>>> {
-    let mut found = Vec::new();
-    let mut at = HEADER;
-    while at < words.len() {
-        let (count, code) = ((words[at] >> 16) as usize, words[at] as u16);
-        let place = Place { number: Some(found.len()), opcode: code, offset: 4 * at };
-        let error = |what: &str| SpirvError { place, what: what.into() };
-        let op = Op::from_u32(code.into()).ok_or_else(|| error("the opcode is unknown"))?;
-        if count == 0 || count > words.len() - at {
-            return Err(error("its length exceeds the module"));
+    encoded(words).map(|instruction| instruction.and_then(decode)).collect()
+}
+
+/// What an instruction is by its place and the words behind its first one.
+fn decode<'a>((place, mut operands): (Place, &'a [u32])) -> Result<Instruction<'a>> {
+    let code = u32::from(place.opcode);
+    let error = |what: &str| SpirvError { place, what: what.into() };
+    let known = Op::from_u32(code).zip(RESULTS.get(&code));
+    let (op, row) = known.ok_or_else(|| error("the opcode is unknown"))?;
+    let (mut ty, mut result) = (0, 0);
+    for (is_there, into) in [(row.has_type, &mut ty), (row.has_result, &mut result)] {
+        if !is_there {
+            continue;
         }
-        let mut operands = &words[at + 1..at + count];
-        let (mut ty, mut result) = (0, 0);
-        let row = RESULTS.get(&u32::from(code)).ok_or_else(|| error("the opcode is unknown"))?;
-        for (is_there, into) in [(row.has_type, &mut ty), (row.has_result, &mut result)] {
-            if !is_there {
-                continue;
-            }
-            let (first, rest) = operands.split_first().ok_or_else(|| error("it has too few operands"))?;
-            if *first == 0 {
-                return Err(error("an id is 0"));
-            }
-            (*into, operands) = (*first, rest);
+        let (first, rest) = operands.split_first().ok_or_else(|| error("it has too few operands"))?;
+        if *first == 0 {
+            return Err(error("an id is 0"));
         }
-        found.push(Instruction { op, place, ty, result, operands });
-        at += count;
+        (*into, operands) = (*first, rest);
     }
-    Ok(found)
+    Ok(Instruction { op, place, ty, result, operands })
 }

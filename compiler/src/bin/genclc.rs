@@ -195,7 +195,8 @@ impl Source {
 
     fn compile(&self, debug: &Debug, options: &str, target: &str) -> Outcome {
         let options = format!("{options} -I {}", quote(&self.folder.to_string_lossy()));
-        let build = Build { source: &self.text, name: &self.name, options: &options, headers: &[], target };
+        let build =
+            Build { source: &self.text, name: &self.name, options: &options, target, ..Build::default() };
         Driver::new(debug, &mut Printer).build(&build)
     }
 }

@@ -73,7 +73,7 @@ fn spirv<'ctx>(context: &'ctx Context, source: Source) -> Parsed<'ctx> {
         triple,
         data_layout,
         correctly_rounded: options.arguments.iter().any(|option| option == EXACT_DIVISION),
-        specialization: &[],
+        specialization: build.specialization,
     };
     let module = gencl_spirv::translate(build.source, &environment)
         .map_err(|error| error.to_string())

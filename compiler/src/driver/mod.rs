@@ -28,7 +28,7 @@ use crate::link::{self, Link};
 use crate::llvm::steps::STEPS;
 
 /// A build.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Build<'a> {
     /// OpenCL C, or a module of SPIR-V.
     pub source: &'a [u8],
@@ -40,6 +40,8 @@ pub struct Build<'a> {
     pub headers: &'a [Header],
     /// The target's name.
     pub target: &'a str,
+    /// Values of a module's specialization constants, little endian, with their ids.
+    pub specialization: &'a [(u32, Vec<u8>)],
 }
 
 /// The result of a build.

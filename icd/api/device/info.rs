@@ -162,10 +162,10 @@ fn get_device_info(
         // Threads of a work-group make independent progress.
         CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => info.boolean(true),
         CL_DEVICE_PRINTF_BUFFER_SIZE => info.value(gencl_runtime::PRINTF_BUFFER_SIZE as usize),
-        CL_DEVICE_BUILT_IN_KERNELS | CL_DEVICE_IL_VERSION => info.string(""),
-        CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION | CL_DEVICE_ILS_WITH_VERSION => {
-            info.values::<cl_name_version>(&[])
-        }
+        CL_DEVICE_BUILT_IN_KERNELS => info.string(""),
+        CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION => info.values::<cl_name_version>(&[]),
+        CL_DEVICE_IL_VERSION => info.string(&versions::il_versions()),
+        CL_DEVICE_ILS_WITH_VERSION => info.values(&versions::with_versions(versions::ILS)),
 
         // Types. A lane holds one element, so vectors are not faster.
         CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR

@@ -8,7 +8,7 @@ use opencl_sys::cl_platform_id;
 
 use crate::abi::Text;
 use crate::api::platform::{ids, info};
-use crate::api::{enqueue, image, kernel, memory, queue};
+use crate::api::{enqueue, image, kernel, memory, program, queue};
 use crate::handle::Handle;
 use crate::object::Platform;
 
@@ -23,6 +23,8 @@ fn address(name: &str) -> *mut c_void {
         "clCreateCommandQueueWithPropertiesKHR" => {
             queue::create::clCreateCommandQueueWithProperties as *const ()
         }
+        // cl_khr_il_program
+        "clCreateProgramWithILKHR" => program::il::clCreateProgramWithIL as *const (),
         // cl_khr_suggested_local_work_size
         "clGetKernelSuggestedLocalWorkSizeKHR" => {
             kernel::work_group_info::clGetKernelSuggestedLocalWorkSize as *const ()

@@ -36,8 +36,7 @@ fn get_program_info(
             info.values(&handles.collect::<Vec<_>>())
         }
         CL_PROGRAM_SOURCE => info.string(program.runtime.source().unwrap_or_default()),
-        // Programs cannot be created from an intermediate language.
-        CL_PROGRAM_IL => info.values::<u8>(&[]),
+        CL_PROGRAM_IL => info.values(program.runtime.il().unwrap_or_default()),
         CL_PROGRAM_BINARY_SIZES => {
             info.values(&binaries(&program)?.iter().map(|binary| binary.len()).collect::<Vec<_>>())
         }

@@ -4,6 +4,7 @@ pub mod binary;
 pub mod build;
 pub mod build_info;
 pub mod compile;
+pub mod il;
 pub mod info;
 pub mod link;
 pub mod other;

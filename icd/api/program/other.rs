@@ -1,14 +1,11 @@
-//! Functions of programs that no device supports: built-in kernels, intermediate languages, specialization
-//! constants and release callbacks
-
-use std::ffi::c_void;
+//! Functions of programs that no device supports: built-in kernels and release callbacks
 
 use gencl_icd_macros::cl_entrypoint;
 use gencl_runtime::{Code, Error};
 use opencl_sys::{cl_context, cl_device_id, cl_program, cl_uint};
 
 use crate::CLResult;
-use crate::abi::{HostPointer, List, ObjectNotify, Text, UserData};
+use crate::abi::{List, ObjectNotify, Text, UserData};
 use crate::handle::Handle;
 use crate::object::{Context, Device, Program};
 
@@ -28,32 +25,6 @@ fn create_program_with_built_in_kernels(
     // CL_INVALID_VALUE if kernel_names is NULL or kernel_names contains a kernel name that is not supported
     // by any of the devices in device_list.
     Err(Error::new(Code::InvalidValue, "the device has no built-in kernels"))
-}
-
-/// No device has an intermediate language (`CL_DEVICE_IL_VERSION` is empty).
-const NO_SPIRV: &str = "SPIR-V is not supported; programs are made of OpenCL C (clCreateProgramWithSource) or of this driver's binaries";
-
-#[cl_entrypoint(clCreateProgramWithIL)]
-fn create_program_with_il(
-    context: cl_context,
-    _il: HostPointer<*const c_void>,
-    _length: usize,
-) -> CLResult<cl_program> {
-    Handle::<Context>::get(context)?;
-    // CL_INVALID_OPERATION if no devices in context support intermediate language programs.
-    Err(Error::new(Code::InvalidOperation, NO_SPIRV))
-}
-
-#[cl_entrypoint(clSetProgramSpecializationConstant)]
-fn set_program_specialization_constant(
-    program: cl_program,
-    _spec_id: cl_uint,
-    _spec_size: usize,
-    _spec_value: HostPointer<*const c_void>,
-) -> CLResult<()> {
-    Handle::<Program>::get(program)?;
-    // CL_INVALID_OPERATION if no devices associated with program support intermediate language programs.
-    Err(Error::new(Code::InvalidOperation, NO_SPIRV))
 }
 
 #[cl_entrypoint(clSetProgramReleaseCallback)]

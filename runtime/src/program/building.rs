@@ -46,12 +46,12 @@ impl Build {
         self.executable.clone().filter(|_| self.status == BuildStatus::Success)
     }
 
-    /// Begins a build. A program with a source loses its binary.
-    pub(super) fn begin(&mut self, options: &str, has_source: bool) {
+    /// Begins a build. A program that is compiled loses its binary.
+    pub(super) fn begin(&mut self, options: &str, compiles: bool) {
         self.status = BuildStatus::InProgress;
         self.options = options.to_owned();
         self.log.clear();
-        if has_source {
+        if compiles {
             self.kind = BinaryKind::None;
             self.binary = Arc::new([]);
             self.executable = None;

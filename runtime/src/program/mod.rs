@@ -1,8 +1,9 @@
-//! Programs: source, builds, binaries.
+//! Programs: source or IL, builds, binaries.
 
 mod building;
 mod call;
 mod executable;
+mod input;
 mod lines;
 
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use parking_lot::Mutex;
 use building::{Build, Building, Notify, in_background};
 use call::Call;
 pub(crate) use executable::Executable;
+use input::{Il, Input};
 
 use crate::context::DeviceContext;
 use crate::{Code, Context, Device, Error, Result};
@@ -45,12 +47,11 @@ pub enum BinaryKind {
     Executable = 4,
 }
 
-/// A program, from source or from binaries.
+/// A program, from source, IL or binaries.
 #[derive(Debug)]
 pub struct Program {
     context: Arc<Context>,
-    source: Option<String>,
-    from_binary: bool,
+    input: Input,
     builds: Builds,
     /// Number of kernel objects.
     kernels: AtomicU32,
@@ -60,11 +61,10 @@ pub struct Program {
 type Builds = Box<[(Arc<DeviceContext>, Mutex<Build>)]>;
 
 impl Program {
-    fn new(context: &Arc<Context>, devices: &[Arc<DeviceContext>], source: Option<String>) -> Self {
+    fn new(context: &Arc<Context>, devices: &[Arc<DeviceContext>], input: Input) -> Self {
         Self {
             context: context.clone(),
-            source,
-            from_binary: false,
+            input,
             builds: devices.iter().map(|device| (device.clone(), Mutex::default())).collect(),
             kernels: AtomicU32::new(0),
         }
@@ -73,7 +73,14 @@ impl Program {
     /// A program from OpenCL C, for all devices of the context.
     pub fn from_source(context: &Arc<Context>, source: String) -> Arc<Self> {
         gencl_client::expect_build(source.as_bytes());
-        Arc::new(Self::new(context, context.members(), Some(source)))
+        Arc::new(Self::new(context, context.members(), Input::Source(source)))
+    }
+
+    /// A program from a module of SPIR-V, for all devices of the context. `INVALID_VALUE` when it is no module.
+    pub fn from_il(context: &Arc<Context>, module: &[u8]) -> Result<Arc<Self>> {
+        let il = Il::new(module)?;
+        gencl_client::expect_build(module);
+        Ok(Arc::new(Self::new(context, context.members(), Input::Il(il))))
     }
 
     /// A program from binaries, as [`Program::binary`] returns them, for one or several devices. An
@@ -85,8 +92,7 @@ impl Program {
         binaries: &[(Arc<Device>, Vec<u8>)],
     ) -> Result<(Arc<Self>, Vec<Result<()>>)> {
         let given: Vec<_> = binaries.iter().map(|(device, _)| device.clone()).collect();
-        let mut program = Self::new(context, &members(context, &given)?, None);
-        program.from_binary = true;
+        let program = Self::new(context, &members(context, &given)?, Input::Binaries);
         let taken = binaries.iter().map(|(device, binary)| {
             let (member, build) = program.on(device)?;
             build.lock().take(member, binary.as_slice().into())
@@ -114,12 +120,28 @@ impl Program {
 
     /// The source, if the program was created from one.
     pub fn source(&self) -> Option<&str> {
-        self.source.as_deref()
+        if let Input::Source(source) = &self.input { Some(source) } else { None }
+    }
+
+    /// The module of SPIR-V, if the program was created from one.
+    pub fn il(&self) -> Option<&[u8]> {
+        if let Input::Il(il) = &self.input { Some(&il.module) } else { None }
     }
 
     /// Whether the program was created from binaries.
     pub(crate) fn is_from_binary(&self) -> bool {
-        self.from_binary
+        matches!(self.input, Input::Binaries)
+    }
+
+    /// Sets a specialization constant for builds to come; `value` gets the number of bytes that it has to have, and
+    /// returns them, little endian. `INVALID_PROGRAM` when the program was not created from IL, `INVALID_SPEC_ID`,
+    /// errors of `value`.
+    pub fn specialize(&self, id: u32, value: impl FnOnce(usize) -> Result<Vec<u8>>) -> Result<()> {
+        let Input::Il(il) = &self.input else {
+            return Err(Error::new(Code::InvalidProgram, "the program is not from an intermediate language"));
+        };
+        il.specialize(id, &value(il.size_of(id)?)?);
+        Ok(())
     }
 
     /// The program on a device. `INVALID_DEVICE` when it is not for the device.
@@ -200,8 +222,8 @@ impl Program {
         let options = options.to_owned();
         in_background(notify, move || {
             building.run(|program, member, build| {
-                if let Some(source) = &program.source {
-                    return Ok(Some(compilation(Call::Build, member, source, &options, &[])));
+                if let Some(request) = program.input.request() {
+                    return Ok(Some(compilation(Call::Build, member, request, &options, &[])));
                 }
                 match build.kind {
                     BinaryKind::Executable => Ok(None),
@@ -210,7 +232,7 @@ impl Program {
                     }
                     BinaryKind::None => Err(Error::new(
                         Code::InvalidBinary,
-                        "the program has neither source nor binary for the device",
+                        "the program has neither source, IL nor binary for the device",
                     )),
                 }
             })
@@ -226,9 +248,9 @@ impl Program {
         headers: &[(String, Arc<Program>)],
         notify: Option<Notify>,
     ) -> Result<()> {
-        if self.source.is_none() {
-            return Err(Error::new(Code::InvalidOperation, "the program has no source"));
-        }
+        let Some(request) = self.input.request() else {
+            return Err(Error::new(Code::InvalidOperation, "the program has neither source nor IL"));
+        };
         let headers = headers.iter().map(|(name, program)| match program.source() {
             Some(source) => Ok(Header { name: name.clone(), source: source.as_bytes().to_vec() }),
             None => Err(Error::new(Code::InvalidProgram, format!("header {name} has no source"))),
@@ -237,9 +259,8 @@ impl Program {
         let building = self.begin(Call::Compile, devices, options)?;
         let options = options.to_owned();
         in_background(notify, move || {
-            building.run(|program, member, _| {
-                let source = program.source().unwrap_or_default();
-                Ok(Some(compilation(Call::Compile, member, source, &options, &headers)))
+            building.run(|_, member, _| {
+                Ok(Some(compilation(Call::Compile, member, request.clone(), &options, &headers)))
             })
         })
     }
@@ -258,7 +279,7 @@ impl Program {
         inputs: &[Arc<Program>],
         notify: Option<Notify>,
     ) -> Result<(Arc<Self>, Result<()>)> {
-        let program = Arc::new(Self::new(context, &members(context, devices)?, None));
+        let program = Arc::new(Self::new(context, &members(context, devices)?, Input::Objects));
         let mut objects = Vec::new();
         for device in program.devices() {
             let compiled: Vec<_> = inputs.iter().filter_map(|input| input.compiled(device)).collect();
@@ -315,6 +336,7 @@ impl Program {
         let is_selected = |member: &DeviceContext| {
             devices.is_empty() || devices.iter().any(|device| Arc::ptr_eq(device, member.device()))
         };
+        let compiles = self.source().is_some() || self.il().is_some();
         // The build begins for all devices or for none.
         let all = self.builds.iter().enumerate();
         let selected = all.filter(|(_, (member, _))| is_selected(member));
@@ -322,7 +344,7 @@ impl Program {
         if builds.iter().any(|(_, build)| build.status == BuildStatus::InProgress) {
             return Err(Error::new(Code::InvalidOperation, "a build of the program is in progress"));
         }
-        builds.iter_mut().for_each(|(_, build)| build.begin(options, self.source.is_some()));
+        builds.iter_mut().for_each(|(_, build)| build.begin(options, compiles));
         let devices = builds.into_iter().map(|(index, _)| index).collect();
         Ok(Building::new(self, call, devices))
     }
@@ -349,20 +371,20 @@ fn members(context: &Context, devices: &[Arc<Device>]) -> Result<Vec<Arc<DeviceC
     Ok(members)
 }
 
-/// The request to compile a source, for `clCompileProgram` to an object.
+/// A request to compile for a device, for `clCompileProgram` to an object.
 fn compilation(
     call: Call,
     member: &DeviceContext,
-    source: &str,
+    request: CompileRequest,
     options: &str,
     headers: &[Header],
 ) -> ToServer {
     ToServer::Compile(CompileRequest {
-        source: source.as_bytes().to_vec(),
         options: options.to_owned(),
         headers: headers.to_vec(),
         target: member.device().facts().family.to_string(),
         object: call == Call::Compile,
+        ..request
     })
 }
 

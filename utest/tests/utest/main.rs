@@ -15,6 +15,7 @@ mod faults;
 mod floating_point;
 mod half_storage;
 mod hangs;
+mod il;
 mod images;
 mod information;
 mod integers;
@@ -71,6 +72,7 @@ fn cases() -> Vec<Case> {
         api::cases(),
         information::cases(),
         objects::cases(),
+        il::cases(),
         images::cases(),
         shared_memory::cases(),
         unified_memory::cases(),

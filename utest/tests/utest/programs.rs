@@ -188,7 +188,7 @@ impl Linked {
     }
 
     /// Runs a kernel that writes an int.
-    fn run(&self, kernel: &CStr, expected: i32) -> Outcome {
+    pub fn run(&self, kernel: &CStr, expected: i32) -> Outcome {
         let gpu = Gpu::get()?;
         let kernel = create_kernel(self.0, kernel).map_err(|code| format!("create: {}", ClError(code)))?;
         let out = gpu.buffer(&[0i32])?;

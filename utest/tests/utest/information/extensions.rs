@@ -91,6 +91,11 @@ const EXTENSIONS: &[Extension] = &[
     named("cl_khr_depth_images"),
     Extension { functions: &["clGetImageRequirementsInfoEXT"], ..named("cl_ext_image_requirements_info") },
     named("cl_intel_media_block_io"),
+    Extension {
+        device: queries! { CL_DEVICE_IL_VERSION_KHR: Shape::Text, },
+        functions: &["clCreateProgramWithILKHR"],
+        ..named("cl_khr_il_program")
+    },
     Extension { properties: &[(0x1096, &[1, 2, 4])], ..named("cl_khr_priority_hints") },
     Extension { properties: &[(0x1097, &[1, 2, 4])], ..named("cl_khr_throttle_hints") },
     named("cl_khr_byte_addressable_store"),

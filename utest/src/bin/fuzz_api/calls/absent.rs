@@ -53,10 +53,6 @@ const CALLS: &[(&str, Absent)] = &[
         creation!(clCreateFromEGLImageKHR, Context, null_mut(), null_mut(), 1, null()),
     ),
     ("clCreateEventFromEGLSyncKHR", creation!(clCreateEventFromEGLSyncKHR, Context, null_mut(), null_mut())),
-    (
-        "clCreateProgramWithIL",
-        creation!(clCreateProgramWithIL, Context, c"\x03\x02\x23\x07".as_ptr().cast(), 4),
-    ),
     ("clEnqueueAcquireGLObjects", sharing!(clEnqueueAcquireGLObjects)),
     ("clEnqueueReleaseGLObjects", sharing!(clEnqueueReleaseGLObjects)),
     ("clEnqueueAcquireEGLObjectsKHR", sharing!(clEnqueueAcquireEGLObjectsKHR)),

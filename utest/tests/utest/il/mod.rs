@@ -1,0 +1,252 @@
+//! Programs of SPIR-V: creation, queries, specialization constants, builds and links.
+
+mod module;
+
+use gencl_utest::{Case, Gpu, Launch, Need, Outcome};
+use opencl3::error_codes::{
+    CL_BUILD_PROGRAM_FAILURE, CL_INVALID_PROGRAM, CL_INVALID_SPEC_ID, CL_INVALID_VALUE, ClError,
+};
+use opencl3::program::{CL_PROGRAM_IL, Program, create_program_with_il, get_program_data, release_program};
+use opencl_sys::{cl_int, cl_name_version};
+use rspirv::spirv::Capability;
+
+use crate::builds::{Folder, child, no_compiler_was_started};
+use crate::child::act;
+use crate::memory::same;
+use crate::programs::{Linked, compiled};
+use module::{FACTOR, OFFSET, SHIFTED, Side, scale, scaled, twice};
+
+pub fn cases() -> Vec<Case> {
+    let own = |name: &'static str, run: fn() -> Outcome| Case::of_gencl("its own compiler", name, run);
+    let cases = vec![
+        Case::new("il_versions", versions),
+        Case::new("il_queries", queries),
+        Case::new("il_byte_orders", byte_orders),
+        Case::new("il_specialization", specialization),
+        Case::new("il_specialization_refused", specialization_refused),
+        Case::new("il_link", link),
+        Case::new("il_binary", binary),
+        Case::new("il_damaged", damaged),
+        own("il_not_supported", not_supported),
+        own("il_cache", cache),
+    ];
+    gencl_utest::all_needing(Need::Extension("cl_khr_il_program"), cases)
+}
+
+fn text(what: &str) -> impl Fn(ClError) -> String + '_ {
+    move |error| format!("{what}: {error}")
+}
+
+/// Bits of the device's pointers.
+fn bits() -> Result<u32, String> {
+    Gpu::get()?.device.address_bits().map_err(text("CL_DEVICE_ADDRESS_BITS"))
+}
+
+fn from_il(module: &[u8]) -> Result<Program, String> {
+    Program::create_from_il(&Gpu::get()?.context, module).map_err(text("clCreateProgramWithIL"))
+}
+
+fn build(program: &mut Program) -> Outcome {
+    let device = Gpu::get()?.device.id();
+    let built = program.build(&[device], "");
+    built.map_err(|error| format!("{error}: {}", program.get_build_log(device).unwrap_or_default()))
+}
+
+/// Runs the kernel `scale`, and compares with constants of these values.
+fn runs(program: &Program, factor: i32, shifted: bool, offset: i64) -> Outcome {
+    let gpu = Gpu::get()?;
+    let values: Vec<i64> = (0..64).map(|i| i * i - 100).collect();
+    let buffer = gpu.buffer(&values)?;
+    let kernel = opencl3::kernel::Kernel::create(program, "scale").map_err(text("clCreateKernel"))?;
+    gencl_utest::run(&kernel, &[buffer.arg()], &Launch::linear(64, 16))?;
+    let expected: Vec<i64> = values.iter().map(|value| scaled(*value, factor, shifted, offset)).collect();
+    same(&buffer.read()?, &expected)
+}
+
+/// Versions are listed as text and as numbers, the newest first, among them 1.0 to 1.4.
+fn versions() -> Outcome {
+    let device = &Gpu::get()?.device;
+    let names = device.il_version().map_err(text("CL_DEVICE_IL_VERSION"))?;
+    let list = device.ils_with_version().map_err(text("CL_DEVICE_ILS_WITH_VERSION"))?;
+    let written = |il: &cl_name_version| {
+        let name: String =
+            il.name.iter().take_while(|byte| **byte != 0).map(|byte| *byte as u8 as char).collect();
+        format!("{name}_{}.{}", il.version >> 22, il.version >> 12 & 0x3ff)
+    };
+    let list: Vec<_> = list.iter().map(written).collect();
+    same(&names.split(' ').collect::<Vec<_>>(), &list.iter().map(String::as_str).collect::<Vec<_>>())?;
+    let missing: Vec<_> =
+        (0..=4).map(|minor| format!("SPIR-V_1.{minor}")).filter(|name| !list.contains(name)).collect();
+    if missing.is_empty() { Ok(()) } else { Err(format!("{missing:?} are not in {names}")) }
+}
+
+/// The module can be asked for, and there is no source; a program of source has no module.
+fn queries() -> Outcome {
+    let module = scale(bits()?, &[]);
+    let mut program = from_il(&module)?;
+    let il = |program: &Program| {
+        get_program_data(program.get(), CL_PROGRAM_IL).map_err(|code| text("CL_PROGRAM_IL")(ClError(code)))
+    };
+    same(&il(&program)?, &module)?;
+    same(&program.get_source().map_err(text("CL_PROGRAM_SOURCE"))?.into_bytes(), b"")?;
+    build(&mut program)?;
+    same(&il(&program)?, &module)?;
+    same(&[program.kernel_names()], &["scale"])?;
+    let source = compiled("kernel void k(global int *p) { p[0] = 1; }", "")?;
+    same(&il(&source)?, b"")
+}
+
+fn byte_orders() -> Outcome {
+    let module = scale(bits()?, &[]);
+    let swapped: Vec<u8> = module.chunks(4).flat_map(|word| word.iter().rev()).copied().collect();
+    for bytes in [module, swapped] {
+        let mut program = from_il(&bytes)?;
+        build(&mut program)?;
+        runs(&program, FACTOR.1, SHIFTED.1, OFFSET.1)?;
+    }
+    Ok(())
+}
+
+/// Sets a specialization constant to the bytes of a value.
+fn specialize(program: &Program, id: u32, bytes: &[u8]) -> Result<(), cl_int> {
+    // SAFETY: as many bytes as are said to be there.
+    unsafe { opencl3::program::set_program_specialization_constant(program.get(), id, bytes.len(), bytes.as_ptr().cast()) }
+}
+
+/// Values hold from the next build on, the last one counts, and constants that are not set keep their defaults.
+fn specialization() -> Outcome {
+    let mut program = from_il(&scale(bits()?, &[]))?;
+    let set = |program: &Program, id, bytes: &[u8]| {
+        specialize(program, id, bytes).map_err(|code| format!("constant {id}: {}", ClError(code)))
+    };
+    build(&mut program)?;
+    runs(&program, FACTOR.1, SHIFTED.1, OFFSET.1)?;
+    set(&program, FACTOR.0, &5i32.to_le_bytes())?;
+    set(&program, FACTOR.0, &(-9i32).to_le_bytes())?;
+    runs(&program, FACTOR.1, SHIFTED.1, OFFSET.1)?;
+    build(&mut program)?;
+    runs(&program, -9, SHIFTED.1, OFFSET.1)?;
+    set(&program, SHIFTED.0, &[1])?;
+    build(&mut program)?;
+    runs(&program, -9, true, OFFSET.1)?;
+    set(&program, OFFSET.0, &i64::MIN.to_le_bytes())?;
+    build(&mut program)?;
+    runs(&program, -9, true, i64::MIN)
+}
+
+fn specialization_refused() -> Outcome {
+    let program = from_il(&scale(bits()?, &[]))?;
+    let source = compiled("kernel void k(global int *p) { p[0] = 1; }", "")?;
+    let refused = |what: &str, result: Result<(), cl_int>, expected: cl_int| match result {
+        Err(code) if code == expected => Ok(()),
+        other => Err(format!("{what}: {other:?}, expected {}", ClError(expected))),
+    };
+    refused("a long for an int", specialize(&program, FACTOR.0, &[0; 8]), CL_INVALID_VALUE)?;
+    refused("an int for a bool", specialize(&program, SHIFTED.0, &[0; 4]), CL_INVALID_VALUE)?;
+    refused("no bytes", specialize(&program, OFFSET.0, &[]), CL_INVALID_VALUE)?;
+    // SAFETY: nothing is read behind null.
+    let null = unsafe {
+        opencl3::program::set_program_specialization_constant(program.get(), FACTOR.0, 4, std::ptr::null())
+    };
+    refused("null", null, CL_INVALID_VALUE)?;
+    refused("no such constant", specialize(&program, 8, &[0; 4]), CL_INVALID_SPEC_ID)?;
+    refused("a source", specialize(&source, FACTOR.0, &[0; 4]), CL_INVALID_PROGRAM)
+}
+
+fn compiled_il(side: &Side) -> Result<Program, String> {
+    let device = Gpu::get()?.device.id();
+    let mut program = from_il(&twice(bits()?, side))?;
+    let result = program.compile(&[device], "", &[], &[]);
+    result.map_err(|error| format!("{error}: {}", program.get_build_log(device).unwrap_or_default()))?;
+    Ok(program)
+}
+
+/// Modules are linked with modules and with OpenCL C, whichever of them has the function.
+fn link() -> Outcome {
+    let (imports, exports) = (compiled_il(&Side::Imports)?, compiled_il(&Side::Exports)?);
+    let uses = compiled("int twice(int); kernel void k(global int *p) { p[0] = twice(21); }", "")?;
+    let defines = compiled("int twice(int x) { return 2 * x; }", "")?;
+    for inputs in [[&imports, &exports], [&exports, &imports], [&imports, &defines], [&uses, &exports]] {
+        let linked = Linked::new(c"", &inputs.map(Program::get)).map_err(text("clLinkProgram"))?;
+        linked.run(c"k", 42)?;
+    }
+    Ok(())
+}
+
+/// The binary of a program is as any other's.
+fn binary() -> Outcome {
+    let gpu = Gpu::get()?;
+    let mut program = from_il(&scale(bits()?, &[]))?;
+    build(&mut program)?;
+    let binary = program.get_binaries().map_err(text("CL_PROGRAM_BINARIES"))?.swap_remove(0);
+    // SAFETY: the binary is what the driver gave.
+    let again =
+        unsafe { Program::create_from_binary(&gpu.context, &[gpu.device.id()], &[binary.as_slice()]) };
+    let mut again = again.map_err(text("clCreateProgramWithBinary"))?;
+    build(&mut again)?;
+    runs(&again, FACTOR.1, SHIFTED.1, OFFSET.1)
+}
+
+/// What is no module is refused at once.
+fn damaged() -> Outcome {
+    let gpu = Gpu::get()?;
+    let module = scale(bits()?, &[]);
+    let without_magic: Vec<u8> = [&[0; 4], &module[4..]].concat();
+    let of_version_9: Vec<u8> = [&module[..4], &[0, 0, 9, 0], &module[8..]].concat();
+    let cut = &module[..module.len() - 4];
+    let cases = [&[][..], &module[..4], &module[..19], &module[..module.len() - 3], cut, &without_magic, &of_version_9];
+    for bytes in cases {
+        match create_program_with_il(gpu.context.get(), bytes) {
+            Err(CL_INVALID_VALUE) => {}
+            Err(code) => return Err(format!("{} bytes: {}", bytes.len(), ClError(code))),
+            Ok(program) => {
+                // SAFETY: the program is ours.
+                let _ = unsafe { release_program(program) };
+                return Err(format!("{} bytes are taken", bytes.len()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What the device cannot do fails the build, and the log says what.
+fn not_supported() -> Outcome {
+    let gpu = Gpu::get()?;
+    let bits = bits()?;
+    for (module, expected) in [
+        (scale(bits, &[Capability::Pipes]), "capability Pipes is not supported"),
+        (scale(96 - bits, &[]), "the addressing model is not that of the device"),
+    ] {
+        let mut program = from_il(&module)?;
+        match program.build(&[gpu.device.id()], "") {
+            Err(ClError(CL_BUILD_PROGRAM_FAILURE)) => {}
+            other => return Err(format!("{other:?}, not CL_BUILD_PROGRAM_FAILURE")),
+        }
+        let log = program.get_build_log(gpu.device.id()).map_err(text("CL_PROGRAM_BUILD_LOG"))?;
+        if !log.contains(expected) {
+            return Err(format!("the log does not say that {expected}: {log}"));
+        }
+    }
+    Ok(())
+}
+
+/// A second process finds what the first has built, which depends on specialization constants.
+fn cache() -> Outcome {
+    let factors = |count: i32| {
+        (0..count).try_for_each(|factor| {
+            let mut program = from_il(&scale(bits()?, &[]))?;
+            specialize(&program, FACTOR.0, &factor.to_le_bytes()).map_err(|code| ClError(code).to_string())?;
+            build(&mut program)?;
+            runs(&program, factor, SHIFTED.1, OFFSET.1)
+        })
+    };
+    match act().as_deref() {
+        Some("fill") => return factors(3),
+        Some("use") => return factors(3).and_then(|()| no_compiler_was_started()),
+        _ => {}
+    }
+    let folder = Folder::new("il-cache")?;
+    let variables = [("GENCL_CACHE", folder.path()?)];
+    child("il_cache", "fill", &variables)?;
+    child("il_cache", "use", &variables).map(drop)
+}

@@ -1,0 +1,122 @@
+//! The modules of SPIR-V that the cases are about, for pointers of 32 and 64 bits.
+
+use rspirv::binary::Assemble;
+use rspirv::dr::{Builder, Operand};
+use rspirv::spirv::{
+    AddressingModel, BuiltIn, Capability, Decoration, ExecutionModel, FunctionControl, LinkageType, MemoryModel,
+    StorageClass, Word,
+};
+
+/// Numbers of the specialization constants of [`scale`], with their defaults.
+pub const FACTOR: (u32, i32) = (7, 3);
+pub const SHIFTED: (u32, bool) = (9, false);
+pub const OFFSET: (u32, i64) = (11, 1 << 40);
+
+/// What `scale` does to an element.
+pub fn scaled(value: i64, factor: i32, shifted: bool, offset: i64) -> i64 {
+    value * i64::from(factor) + if shifted { offset } else { 0 }
+}
+
+/// What all modules begin with: 64-bit integers, and pointers of `bits`.
+fn begin(bits: u32, capabilities: &[Capability]) -> Builder {
+    let mut b = Builder::new();
+    b.set_version(1, 0);
+    for capability in [Capability::Kernel, Capability::Addresses, Capability::Int64].iter().chain(capabilities) {
+        b.capability(*capability);
+    }
+    let addressing = if bits == 64 { AddressingModel::Physical64 } else { AddressingModel::Physical32 };
+    b.memory_model(addressing, MemoryModel::OpenCL);
+    b
+}
+
+fn bytes(builder: Builder) -> Vec<u8> {
+    builder.module().assemble().iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// A kernel `scale(global long *p)` with three specialization constants, that needs some capabilities beside.
+pub fn scale(bits: u32, capabilities: &[Capability]) -> Vec<u8> {
+    scale_of(bits, capabilities).expect("the module is whole")
+}
+
+fn scale_of(bits: u32, capabilities: &[Capability]) -> Result<Vec<u8>, rspirv::dr::Error> {
+    let mut b = begin(bits, capabilities);
+    let (void, truth, int, long) = (b.type_void(), b.type_bool(), b.type_int(32, 0), b.type_int(64, 0));
+    let size = b.type_int(bits, 0);
+    let sizes = b.type_vector(size, 3);
+    let input = b.type_pointer(None, StorageClass::Input, sizes);
+    let longs = b.type_pointer(None, StorageClass::CrossWorkgroup, long);
+    let kernel = b.type_function(void, [longs]);
+    let id = b.variable(input, None, StorageClass::Input, None);
+    b.decorate(id, Decoration::BuiltIn, [Operand::BuiltIn(BuiltIn::GlobalInvocationId)]);
+    let factor = b.spec_constant_bit32(int, FACTOR.1 as u32);
+    let shifted = if SHIFTED.1 { b.spec_constant_true(truth) } else { b.spec_constant_false(truth) };
+    let offset = b.spec_constant_bit64(long, OFFSET.1 as u64);
+    for (constant, number) in [(factor, FACTOR.0), (shifted, SHIFTED.0), (offset, OFFSET.0)] {
+        b.decorate(constant, Decoration::SpecId, [Operand::LiteralBit32(number)]);
+    }
+    let zero = b.constant_bit64(long, 0);
+    let function = b.begin_function(void, None, FunctionControl::NONE, kernel)?;
+    let pointer = b.function_parameter(longs)?;
+    b.begin_block(None)?;
+    let ids = b.load(sizes, None, id, None, [])?;
+    let first = b.composite_extract(size, None, ids, [0])?;
+    let element = b.in_bounds_ptr_access_chain(longs, None, pointer, first, [])?;
+    let value = b.load(long, None, element, None, [])?;
+    let factor = b.s_convert(long, None, factor)?;
+    let product = b.i_mul(long, None, value, factor)?;
+    let added = b.select(long, None, shifted, offset, zero)?;
+    let sum = b.i_add(long, None, product, added)?;
+    b.store(element, sum, None, [])?;
+    b.ret()?;
+    b.end_function()?;
+    b.entry_point(ExecutionModel::Kernel, function, "scale", [id]);
+    Ok(bytes(b))
+}
+
+/// Which side of a link a module is.
+pub enum Side {
+    /// A kernel `k(global int *p)` calls `twice(int)`, which is another's, and stores the value of 21.
+    Imports,
+    /// The function `twice` for others.
+    Exports,
+}
+
+/// A module that calls or has the function `twice`.
+pub fn twice(bits: u32, side: &Side) -> Vec<u8> {
+    twice_of(bits, side).expect("the module is whole")
+}
+
+fn twice_of(bits: u32, side: &Side) -> Result<Vec<u8>, rspirv::dr::Error> {
+    let mut b = begin(bits, &[Capability::Linkage]);
+    let (void, int) = (b.type_void(), b.type_int(32, 0));
+    let function = b.type_function(int, [int]);
+    let twice = b.begin_function(int, None, FunctionControl::NONE, function)?;
+    let value = b.function_parameter(int)?;
+    if let Side::Exports = side {
+        b.begin_block(None)?;
+        let sum = b.i_add(int, None, value, value)?;
+        b.ret_value(sum)?;
+    }
+    b.end_function()?;
+    let linkage = if let Side::Exports = side { LinkageType::Export } else { LinkageType::Import };
+    decorate_with_linkage(&mut b, twice, "twice", linkage);
+    if let Side::Imports = side {
+        let ints = b.type_pointer(None, StorageClass::CrossWorkgroup, int);
+        let kernel = b.type_function(void, [ints]);
+        let argument = b.constant_bit32(int, 21);
+        let function = b.begin_function(void, None, FunctionControl::NONE, kernel)?;
+        let pointer = b.function_parameter(ints)?;
+        b.begin_block(None)?;
+        let sum = b.function_call(int, None, twice, [argument])?;
+        b.store(pointer, sum, None, [])?;
+        b.ret()?;
+        b.end_function()?;
+        b.entry_point(ExecutionModel::Kernel, function, "k", []);
+    }
+    Ok(bytes(b))
+}
+
+fn decorate_with_linkage(b: &mut Builder, id: Word, name: &str, linkage: LinkageType) {
+    let operands = [Operand::LiteralString(name.into()), Operand::LinkageType(linkage)];
+    b.decorate(id, Decoration::LinkageAttributes, operands);
+}
