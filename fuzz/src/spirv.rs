@@ -1,6 +1,6 @@
 //! Modules of SPIR-V.
 
-use gencl_spirv::{Environment, translate};
+use gencl_spirv::{Environment, Features, translate};
 
 /// A module from an application: LLVM IR, or an error.
 pub fn spirv(data: &[u8]) {
@@ -9,6 +9,7 @@ pub fn spirv(data: &[u8]) {
             pointer_bits,
             triple,
             data_layout: "e",
+            features: Features::ALL,
             correctly_rounded: false,
             specialization: &[],
         };

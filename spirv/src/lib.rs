@@ -6,6 +6,7 @@
 //!
 //! Sources: SPIR-V 1.6; OpenCL SPIR-V Environment Specification 3.0; OpenCL Extended Instruction Set.
 
+mod capability;
 mod constants;
 mod environment;
 mod error;
@@ -23,7 +24,8 @@ mod walk;
 mod whole;
 mod writer;
 
-pub use environment::Environment;
+pub use capability::{capabilities, extensions, instruction_sets};
+pub use environment::{Environment, Features};
 pub use error::{Place, SpirvError};
 pub use inspect::{SpecConstant, specialization_constants};
 
@@ -39,6 +41,6 @@ pub fn is_module(bytes: &[u8]) -> bool {
 pub fn translate(module: &[u8], environment: &Environment<'_>) -> Result<String, SpirvError> {
     let words = walk::words(module)?;
     let instructions = walk::instructions(&words)?;
-    let module = module::Module::new(&instructions)?;
+    let module = module::Module::new(&instructions, environment.features)?;
     writer::Writer::new(&module, environment).write()
 }

@@ -1,10 +1,12 @@
 //! The parts of a module: SPIR-V 1.6, 2.4 "Logical Layout of a Module".
 
 use rspirv::spirv::{
-    AddressingModel, Capability, Decoration, ExecutionMode, ExecutionModel, LinkageType, MemoryModel, Op,
+    AddressingModel, Decoration, ExecutionMode, ExecutionModel, LinkageType, MemoryModel, Op,
 };
 use rustc_hash::FxHashMap;
 
+use crate::capability::{self, Set};
+use crate::environment::Features;
 use crate::error::Result;
 use crate::walk::{Id, Instruction};
 
@@ -13,14 +15,6 @@ use crate::walk::{Id, Instruction};
 pub(crate) struct Decorated {
     pub(crate) decoration: Decoration,
     pub(crate) operands: Vec<u32>,
-}
-
-/// A set of extended instructions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Set {
-    OpenCl,
-    /// Debug information, or a set that changes no meaning.
-    Ignored,
 }
 
 /// A kernel.
@@ -71,65 +65,12 @@ pub(crate) struct Module<'a> {
     by_id: FxHashMap<Id, usize>,
 }
 
-/// What modules may require. What changes no meaning is accepted, too: the instructions behind it are looked at.
-const CAPABILITIES: &[Capability] = &[
-    Capability::Addresses,
-    Capability::Linkage,
-    Capability::Kernel,
-    Capability::Vector16,
-    Capability::Float16Buffer,
-    Capability::Float16,
-    Capability::Float64,
-    Capability::Int64,
-    Capability::Int64Atomics,
-    Capability::Int16,
-    Capability::Int8,
-    Capability::ImageBasic,
-    Capability::ImageReadWrite,
-    Capability::LiteralSampler,
-    Capability::Sampled1D,
-    Capability::Image1D,
-    Capability::SampledBuffer,
-    Capability::ImageBuffer,
-    Capability::Groups,
-    Capability::GenericPointer,
-    Capability::Matrix,
-    Capability::Shader,
-    Capability::SubgroupDispatch,
-    Capability::GroupNonUniform,
-    Capability::GroupNonUniformVote,
-    Capability::GroupNonUniformArithmetic,
-    Capability::GroupNonUniformBallot,
-    Capability::GroupNonUniformShuffle,
-    Capability::GroupNonUniformShuffleRelative,
-    Capability::GroupNonUniformClustered,
-    Capability::GroupNonUniformRotateKHR,
-    Capability::GroupUniformArithmeticKHR,
-    Capability::SubgroupBallotKHR,
-    Capability::SubgroupVoteKHR,
-    Capability::BitInstructions,
-    Capability::DotProduct,
-    Capability::DotProductInput4x8Bit,
-    Capability::DotProductInput4x8BitPacked,
-    Capability::DotProductInputAll,
-    Capability::ExpectAssumeKHR,
-    Capability::OptNoneEXT,
-    Capability::AtomicFloat32AddEXT,
-    Capability::AtomicFloat64AddEXT,
-    Capability::AtomicFloat32MinMaxEXT,
-    Capability::AtomicFloat64MinMaxEXT,
-    Capability::UnstructuredLoopControlsINTEL,
-    Capability::SubgroupShuffleINTEL,
-    Capability::SubgroupBufferBlockIOINTEL,
-    Capability::ArbitraryPrecisionIntegersALTERA,
-];
-
 impl<'a> Module<'a> {
-    /// The parts of a module with these instructions.
+    /// The parts of a module with these instructions, for a device with these features.
     ///
     /// # Errors
     /// Instructions are at places where they may not be, or demand what there is not.
-    pub(crate) fn new(instructions: &[Instruction<'a>]) -> Result<Module<'a>> {
+    pub(crate) fn new(instructions: &[Instruction<'a>], features: Features) -> Result<Module<'a>> {
         let mut module = Module::default();
         let mut open: Option<Function<'a>> = None;
         for own in instructions {
@@ -152,7 +93,7 @@ impl<'a> Module<'a> {
                     None if is_debug(own.op) => {}
                     None => return Err(own.error("it is in no block")),
                 },
-                (_, None) => module.global(own)?,
+                (_, None) => module.global(own, features)?,
             }
         }
         if let Some(function) = open {
@@ -170,24 +111,16 @@ impl<'a> Module<'a> {
         Ok(module)
     }
 
-    fn global(&mut self, own: &Instruction<'a>) -> Result<()> {
+    fn global(&mut self, own: &Instruction<'a>, features: Features) -> Result<()> {
         match own.op {
             Op::Capability => {
-                let number = own.operand(0)?;
-                let capability = Capability::from_u32(number);
-                if !capability.is_some_and(|capability| CAPABILITIES.contains(&capability)) {
-                    let name = capability.map_or(number.to_string(), |capability| format!("{capability:?}"));
-                    return Err(own.error(format!("capability {name} is not supported")));
-                }
+                capability::check(own.operand(0)?, features).map_err(|what| own.error(what))?;
             }
             Op::ExtInstImport => {
                 let (name, _) = own.string(0)?;
-                let set = match name.as_str() {
-                    "OpenCL.std" => Set::OpenCl,
-                    "OpenCL.DebugInfo.100" | "DebugInfo" => Set::Ignored,
-                    other if other.starts_with("NonSemantic.") => Set::Ignored,
-                    _ => return Err(own.error(format!("the instruction set {name} is not supported"))),
-                };
+                let set = capability::set(&name);
+                let set =
+                    set.ok_or_else(|| own.error(format!("the instruction set {name} is not supported")))?;
                 self.sets.insert(own.result, set);
             }
             Op::MemoryModel => {

@@ -6,12 +6,13 @@ use rspirv::spirv::{
     AddressingModel, Capability, ExecutionModel, FunctionControl, MemoryModel, Op, StorageClass, Word,
 };
 
-use crate::{Environment, is_module, translate};
+use crate::{Environment, Features, capabilities, extensions, is_module, translate};
 
 const WIDE: Environment<'_> = Environment {
     pointer_bits: 64,
     triple: "spir64-unknown-unknown",
     data_layout: "e",
+    features: Features::ALL,
     correctly_rounded: false,
     specialization: &[],
 };
@@ -81,6 +82,20 @@ fn errors_name_the_instruction() {
     let unknown = bytes(kernel(|builder, _, _| builder.capability(Capability::Tessellation)));
     let error = translate(&unknown, &WIDE).unwrap_err().to_string();
     assert!(error.contains("capability Tessellation is not supported"), "{error}");
+}
+
+#[test]
+fn capabilities_that_the_device_lacks_are_refused() {
+    let module = bytes(kernel(|builder, _, _| builder.capability(Capability::Float64)));
+    assert!(translate(&module, &WIDE).is_ok());
+    let features = Features { double: false, ..Features::ALL };
+    let error = translate(&module, &Environment { features, ..WIDE }).unwrap_err().to_string();
+    assert!(error.ends_with("(OpCapability, byte 44): the device lacks the capability Float64"), "{error}");
+    let has = |features, capability| capabilities(features).any(|number| number == capability as u32);
+    assert!(has(Features::ALL, Capability::Float64) && !has(features, Capability::Float64));
+    // Producers declare it for all that they write; a device does not have it.
+    assert!(!has(Features::ALL, Capability::Shader));
+    assert!(extensions(features).any(|name| name == "SPV_KHR_no_integer_wrap_decoration"));
 }
 
 #[test]

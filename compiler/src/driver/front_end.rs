@@ -68,10 +68,12 @@ fn spirv<'ctx>(context: &'ctx Context, source: Source) -> Parsed<'ctx> {
     let Source { build, target, options, .. } = source;
     let Machine { triple, data_layout, .. } = Machine::of(target);
     let pointer_bits = target.pointer_bits();
+    let Profile { half, double, long_atomics, generic_pointers, .. } = Profile::of(target.family);
     let environment = gencl_spirv::Environment {
         pointer_bits,
         triple,
         data_layout,
+        features: gencl_spirv::Features { half, double, long_atomics, generic_pointers },
         correctly_rounded: options.arguments.iter().any(|option| option == EXACT_DIVISION),
         specialization: build.specialization,
     };

@@ -5,9 +5,9 @@ use rspirv::grammar::OPENCL_STD_100_INSTRUCTION_TABLE;
 use rspirv::spirv::Op;
 
 use super::{Argument, FunctionWriter, Sign};
+use crate::capability::Set;
 use crate::error::Result;
 use crate::mangle::{Parameter, mangle};
-use crate::module::Set;
 use crate::types::{Type, address_space};
 use crate::walk::Instruction;
 use crate::writer::Value;
