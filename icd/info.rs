@@ -1,6 +1,6 @@
 //! Results of queries: `clGet…Info`.
 
-use std::ffi::c_void;
+use std::ffi::{c_char, c_void};
 
 use gencl_runtime::{Code, Error};
 use opencl_sys::cl_name_version;
@@ -35,7 +35,7 @@ macro_rules! plain {
     };
 }
 
-plain!(u8, u32, i32, u64, usize, isize, *mut c_void, *const c_void);
+plain!(u8, u32, i32, u64, usize, isize, *mut c_void, *const c_void, *const c_char);
 
 // SAFETY: elements of an array stand without gaps.
 unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}

@@ -1,5 +1,7 @@
 //! What modules may require: capabilities (SPIR-V 1.6, 3.2.30 "Capability"), extensions, sets of extended instructions.
 
+use std::ffi::CStr;
+
 use Kind::{Tolerated, Whole};
 use rspirv::spirv::Capability;
 use rspirv::spirv::Capability as C;
@@ -78,13 +80,13 @@ const CAPABILITIES: &[(Capability, Kind, Has)] = &[
 
 /// Extensions that work, and the devices that have them. Modules may name others: what is behind them is looked at.
 #[rustfmt::skip]
-const EXTENSIONS: &[(&str, Has)] = &[
-    ("SPV_KHR_no_integer_wrap_decoration", ALL),
-    ("SPV_KHR_linkonce_odr", ALL),
-    ("SPV_KHR_expect_assume", ALL),
-    ("SPV_KHR_subgroup_rotate", ALL),
-    ("SPV_KHR_non_semantic_info", ALL),
-    ("SPV_EXT_optnone", ALL),
+const EXTENSIONS: &[(&CStr, Has)] = &[
+    (c"SPV_KHR_no_integer_wrap_decoration", ALL),
+    (c"SPV_KHR_linkonce_odr", ALL),
+    (c"SPV_KHR_expect_assume", ALL),
+    (c"SPV_KHR_subgroup_rotate", ALL),
+    (c"SPV_KHR_non_semantic_info", ALL),
+    (c"SPV_EXT_optnone", ALL),
 ];
 
 /// What the instructions of a set are.
@@ -97,8 +99,8 @@ pub(crate) enum Set {
 }
 
 /// Sets of extended instructions by their names.
-const SETS: &[(&str, Set)] =
-    &[("OpenCL.std", Set::OpenCl), ("OpenCL.DebugInfo.100", Set::Ignored), ("DebugInfo", Set::Ignored)];
+const SETS: &[(&CStr, Set)] =
+    &[(c"OpenCL.std", Set::OpenCl), (c"OpenCL.DebugInfo.100", Set::Ignored), (c"DebugInfo", Set::Ignored)];
 
 /// The numbers of the capabilities that devices with these features support completely.
 pub fn capabilities(features: Features) -> impl Iterator<Item = u32> {
@@ -107,12 +109,12 @@ pub fn capabilities(features: Features) -> impl Iterator<Item = u32> {
 }
 
 /// The names of the extensions of SPIR-V that devices with these features support.
-pub fn extensions(features: Features) -> impl Iterator<Item = &'static str> {
+pub fn extensions(features: Features) -> impl Iterator<Item = &'static CStr> {
     EXTENSIONS.iter().filter(move |(_, has)| has(&features)).map(|(name, _)| *name)
 }
 
 /// The names of the sets of extended instructions that modules may import.
-pub fn instruction_sets() -> impl Iterator<Item = &'static str> {
+pub fn instruction_sets() -> impl Iterator<Item = &'static CStr> {
     SETS.iter().map(|(name, _)| *name)
 }
 
@@ -135,5 +137,5 @@ pub(crate) fn set(name: &str) -> Option<Set> {
     if name.starts_with("NonSemantic.") {
         return Some(Set::Ignored);
     }
-    SETS.iter().find(|row| row.0 == name).map(|row| row.1)
+    SETS.iter().find(|row| row.0.to_bytes() == name.as_bytes()).map(|row| row.1)
 }

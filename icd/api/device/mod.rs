@@ -2,6 +2,7 @@
 
 mod identity;
 pub mod ids;
+mod il;
 pub mod info;
 pub mod sub_devices;
 pub mod timer;

@@ -2,12 +2,17 @@
 
 mod module;
 
+use std::ffi::{CStr, c_char};
+
 use gencl_utest::{Case, Gpu, Launch, Need, Outcome};
+use opencl_sys::{
+    CL_DEVICE_SPIRV_CAPABILITIES, CL_DEVICE_SPIRV_EXTENDED_INSTRUCTION_SETS, CL_DEVICE_SPIRV_EXTENSIONS,
+    cl_int, cl_name_version,
+};
 use opencl3::error_codes::{
     CL_BUILD_PROGRAM_FAILURE, CL_INVALID_PROGRAM, CL_INVALID_SPEC_ID, CL_INVALID_VALUE, ClError,
 };
 use opencl3::program::{CL_PROGRAM_IL, Program, create_program_with_il, get_program_data, release_program};
-use opencl_sys::{cl_int, cl_name_version};
 use rspirv::spirv::Capability;
 
 use crate::builds::{Folder, child, no_compiler_was_started};
@@ -21,6 +26,7 @@ pub fn cases() -> Vec<Case> {
     let cases = vec![
         Case::new("il_versions", versions),
         Case::new("il_queries", queries),
+        Case::new("il_capabilities", capabilities).needing(Need::Extension("cl_khr_spirv_queries")),
         Case::new("il_byte_orders", byte_orders),
         Case::new("il_specialization", specialization),
         Case::new("il_specialization_refused", specialization_refused),
@@ -96,6 +102,53 @@ fn queries() -> Outcome {
     same(&il(&source)?, b"")
 }
 
+/// The device lists the capabilities of its features, and no others; what OpenCL C's functions need is a set that it
+/// knows.
+fn capabilities() -> Outcome {
+    let device = &Gpu::get()?.device;
+    let get = |query| device.get_data(query).map_err(text("clGetDeviceInfo"));
+    let numbers = get(CL_DEVICE_SPIRV_CAPABILITIES)?;
+    let numbers: Vec<u32> = numbers
+        .chunks(4)
+        .map(|word| word.iter().rev().fold(0, |n, byte| n << 8 | u32::from(*byte)))
+        .collect();
+    let extensions = device.extensions().map_err(text("CL_DEVICE_EXTENSIONS"))?;
+    let has = |name: &str| extensions.split(' ').any(|other| other == name);
+    let generic = Need::Feature("__opencl_c_generic_address_space").is_there(Gpu::get()?);
+    for (capability, expected) in [
+        (Capability::Kernel, true),
+        (Capability::Vector16, true),
+        (Capability::Float64, has("cl_khr_fp64")),
+        (Capability::Float16, has("cl_khr_fp16")),
+        (Capability::Int64Atomics, has("cl_khr_int64_base_atomics")),
+        (Capability::GenericPointer, generic),
+        (Capability::Pipes, false),
+        (Capability::DeviceEnqueue, false),
+    ] {
+        if numbers.contains(&(capability as u32)) != expected {
+            return Err(format!("{capability:?}: {}, expected {expected}", !expected));
+        }
+    }
+    let names = |query| -> Result<Vec<String>, String> {
+        let words = get(query)?;
+        let addresses = words
+            .chunks(size_of::<usize>())
+            .map(|bytes| bytes.iter().rev().fold(0, |n, byte| n << 8 | usize::from(*byte)));
+        // SAFETY: the query gives pointers to text that stays as long as the device.
+        Ok(addresses
+            .map(|address| unsafe { CStr::from_ptr(address as *const c_char) }.to_string_lossy().into_owned())
+            .collect())
+    };
+    let sets = names(CL_DEVICE_SPIRV_EXTENDED_INSTRUCTION_SETS)?;
+    if !sets.iter().any(|set| set == "OpenCL.std") {
+        return Err(format!("OpenCL.std is not in {sets:?}"));
+    }
+    match names(CL_DEVICE_SPIRV_EXTENSIONS)?.iter().find(|name| !name.starts_with("SPV_")) {
+        Some(other) => Err(format!("{other} is no extension of SPIR-V")),
+        None => Ok(()),
+    }
+}
+
 fn byte_orders() -> Outcome {
     let module = scale(bits()?, &[]);
     let swapped: Vec<u8> = module.chunks(4).flat_map(|word| word.iter().rev()).copied().collect();
@@ -110,7 +163,14 @@ fn byte_orders() -> Outcome {
 /// Sets a specialization constant to the bytes of a value.
 fn specialize(program: &Program, id: u32, bytes: &[u8]) -> Result<(), cl_int> {
     // SAFETY: as many bytes as are said to be there.
-    unsafe { opencl3::program::set_program_specialization_constant(program.get(), id, bytes.len(), bytes.as_ptr().cast()) }
+    unsafe {
+        opencl3::program::set_program_specialization_constant(
+            program.get(),
+            id,
+            bytes.len(),
+            bytes.as_ptr().cast(),
+        )
+    }
 }
 
 /// Values hold from the next build on, the last one counts, and constants that are not set keep their defaults.
@@ -193,8 +253,17 @@ fn damaged() -> Outcome {
     let module = scale(bits()?, &[]);
     let without_magic: Vec<u8> = [&[0; 4], &module[4..]].concat();
     let of_version_9: Vec<u8> = [&module[..4], &[0, 0, 9, 0], &module[8..]].concat();
-    let cut = &module[..module.len() - 4];
-    let cases = [&[][..], &module[..4], &module[..19], &module[..module.len() - 3], cut, &without_magic, &of_version_9];
+    // The last three instructions have five words: the first of them is cut.
+    let cut = &module[..module.len() - 12];
+    let cases = [
+        &[][..],
+        &module[..4],
+        &module[..19],
+        &module[..module.len() - 3],
+        cut,
+        &without_magic,
+        &of_version_9,
+    ];
     for bytes in cases {
         match create_program_with_il(gpu.context.get(), bytes) {
             Err(CL_INVALID_VALUE) => {}
@@ -215,7 +284,7 @@ fn not_supported() -> Outcome {
     let bits = bits()?;
     for (module, expected) in [
         (scale(bits, &[Capability::Pipes]), "capability Pipes is not supported"),
-        (scale(96 - bits, &[]), "the addressing model is not that of the device"),
+        (scale(96 - bits, &[]), "those of the device"),
     ] {
         let mut program = from_il(&module)?;
         match program.build(&[gpu.device.id()], "") {
@@ -235,7 +304,8 @@ fn cache() -> Outcome {
     let factors = |count: i32| {
         (0..count).try_for_each(|factor| {
             let mut program = from_il(&scale(bits()?, &[]))?;
-            specialize(&program, FACTOR.0, &factor.to_le_bytes()).map_err(|code| ClError(code).to_string())?;
+            specialize(&program, FACTOR.0, &factor.to_le_bytes())
+                .map_err(|code| ClError(code).to_string())?;
             build(&mut program)?;
             runs(&program, factor, SHIFTED.1, OFFSET.1)
         })

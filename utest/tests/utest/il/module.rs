@@ -3,8 +3,8 @@
 use rspirv::binary::Assemble;
 use rspirv::dr::{Builder, Operand};
 use rspirv::spirv::{
-    AddressingModel, BuiltIn, Capability, Decoration, ExecutionModel, FunctionControl, LinkageType, MemoryModel,
-    StorageClass, Word,
+    AddressingModel, BuiltIn, Capability, Decoration, ExecutionModel, FunctionControl, LinkageType,
+    MemoryModel, StorageClass, Word,
 };
 
 /// Numbers of the specialization constants of [`scale`], with their defaults.
@@ -21,7 +21,9 @@ pub fn scaled(value: i64, factor: i32, shifted: bool, offset: i64) -> i64 {
 fn begin(bits: u32, capabilities: &[Capability]) -> Builder {
     let mut b = Builder::new();
     b.set_version(1, 0);
-    for capability in [Capability::Kernel, Capability::Addresses, Capability::Int64].iter().chain(capabilities) {
+    for capability in
+        [Capability::Kernel, Capability::Addresses, Capability::Int64].iter().chain(capabilities)
+    {
         b.capability(*capability);
     }
     let addressing = if bits == 64 { AddressingModel::Physical64 } else { AddressingModel::Physical32 };

@@ -96,6 +96,16 @@ const EXTENSIONS: &[Extension] = &[
         functions: &["clCreateProgramWithILKHR"],
         ..named("cl_khr_il_program")
     },
+    Extension {
+        device: queries! {
+            CL_DEVICE_SPIRV_EXTENDED_INSTRUCTION_SETS_KHR: Shape::List(size_of::<usize>()),
+            CL_DEVICE_SPIRV_EXTENSIONS_KHR: Shape::List(size_of::<usize>()),
+            CL_DEVICE_SPIRV_CAPABILITIES_KHR: Shape::List(size_of::<u32>()),
+        },
+        ..named("cl_khr_spirv_queries")
+    },
+    named("cl_khr_spirv_linkonce_odr"),
+    named("cl_khr_spirv_no_integer_wrap_decoration"),
     Extension { properties: &[(0x1096, &[1, 2, 4])], ..named("cl_khr_priority_hints") },
     Extension { properties: &[(0x1097, &[1, 2, 4])], ..named("cl_khr_throttle_hints") },
     named("cl_khr_byte_addressable_store"),

@@ -34,11 +34,12 @@ const CALLS: [&str; 10] = [
 ];
 
 /// What is called by a name of its own, or by the loader.
-const OTHERWISE: [&str; 4] = [
+const OTHERWISE: [&str; 5] = [
     "clGetKernelSuggestedLocalWorkSize",
     "clGetKernelSuggestedLocalWorkSizeKHR",
     "clIcdGetPlatformIDsKHR",
     "clCreateCommandQueueWithPropertiesKHR",
+    "clCreateProgramWithILKHR",
 ];
 
 /// Names that begin as functions of OpenCL do, in words that `before` is before.

@@ -76,6 +76,7 @@ const CALLS: &[(usize, Call)] = &[
     (1, Caller::program),
     (1, Caller::compile_or_link),
     (1, Caller::program_of_binary),
+    (1, Caller::program_of_il),
     (1, Caller::create_kernel),
     (2, Caller::retain_or_release),
     (4, Caller::set_argument),

@@ -10,6 +10,9 @@ use super::{Caller, NAMES, SOURCES, Shared};
 use crate::handles::Kind;
 use crate::sizes::size;
 
+/// A module of SPIR-V.
+const MODULE: &[u8] = include_bytes!("../../../../../fuzz/corpus/spirv/work_item.spv");
+
 impl Caller {
     pub fn program(&mut self) {
         let (api, mut error) = (self.shared.api, 0);
@@ -131,10 +134,8 @@ impl Caller {
         self.keep(Kind::Program, program);
     }
 
-    /// A program of a binary as it is, or of one with some bytes changed or cut off.
-    pub fn program_of_binary(&mut self) {
-        let (context, device, mut bytes) =
-            (self.pick(Kind::Context), self.device(), self.shared.binary.clone());
+    /// Bytes as they are, or with some changed or cut off.
+    fn damaged(&mut self, mut bytes: Vec<u8>) -> Vec<u8> {
         for _ in 0..self.random.below(3) {
             let place = self.random.below(bytes.len());
             match self.random.below(3) {
@@ -142,6 +143,33 @@ impl Caller {
                 _ => bytes[place] = self.random.next_u64() as u8,
             }
         }
+        bytes
+    }
+
+    /// A program of a module of SPIR-V, which may be damaged, with a specialization constant that it does not have.
+    pub fn program_of_il(&mut self) {
+        let (context, mut error) = (self.pick(Kind::Context), 0);
+        let bytes = self.damaged(MODULE.to_vec());
+        let (api, length) = (self.shared.api, bytes.len());
+        self.note(format_args!("clCreateProgramWithIL {context:?} {length}"));
+        // SAFETY: as many bytes as are said to be there.
+        let program =
+            unsafe { (api.clCreateProgramWithIL)(context, bytes.as_ptr().cast(), length, &mut error) };
+        if !program.is_null() {
+            let (id, room) = (self.random.below(4) as u32, self.random.below(9));
+            // SAFETY: the program is ours until it is kept, and there are eight bytes.
+            unsafe {
+                (api.clSetProgramSpecializationConstant)(program, id, room, [0u8; 8].as_ptr().cast());
+                (api.clBuildProgram)(program, 0, null(), null(), None, null_mut());
+            }
+        }
+        self.created(Kind::Program, program, error);
+    }
+
+    /// A program of a binary as it is, or of one with some bytes changed or cut off.
+    pub fn program_of_binary(&mut self) {
+        let (context, device) = (self.pick(Kind::Context), self.device());
+        let bytes = self.damaged(self.shared.binary.clone());
         let (mut status, mut error, length) = (0, 0, bytes.len());
         let mut binary = bytes.as_ptr();
         self.note(format_args!("clCreateProgramWithBinary {context:?} {device:?} {length}"));
