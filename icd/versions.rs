@@ -37,7 +37,8 @@ pub fn extensions<'a>(devices: impl Iterator<Item = &'a DeviceFacts>) -> Vec<Nam
 /// Extensions of a device, all of version 1.0.0.
 pub fn device_extensions(facts: &DeviceFacts) -> Vec<Named> {
     let on_a_bus = facts.pci_address.map(|_| ("cl_khr_pci_bus_info", V1));
-    facts.profile().extensions().map(|name| (name, V1)).chain(on_a_bus).collect()
+    let of_intel = facts.family.info().ip_version.map(|_| ("cl_intel_device_attribute_query", V1));
+    facts.profile().extensions().map(|name| (name, V1)).chain(on_a_bus).chain(of_intel).collect()
 }
 
 /// `CL_DEVICE_OPENCL_C_ALL_VERSIONS`

@@ -2,7 +2,7 @@
 
 use crate::Family;
 use crate::generations::{GEN7, GEN8, GEN9, GEN75};
-use crate::info::{AddressSpaceKind, DeviceInfo, Execution, Threads};
+use crate::info::{AddressSpaceKind, DeviceInfo, Execution, IpVersion, Threads};
 
 /// Gen9 of the Atom line.
 const GEN9_ATOM: DeviceInfo = DeviceInfo {
@@ -11,6 +11,11 @@ const GEN9_ATOM: DeviceInfo = DeviceInfo {
     timestamp_hz: 19_200_000,
     ..GEN9
 };
+
+/// A device of Gen9.
+const fn gen9(release: u32, revision: u32) -> Option<IpVersion> {
+    Some(IpVersion { architecture: 9, release, revision })
+}
 
 /// In the order of [`Family`].
 static FAMILIES: [DeviceInfo; Family::ALL.len()] = [
@@ -24,16 +29,17 @@ static FAMILIES: [DeviceInfo; Family::ALL.len()] = [
     GEN8,
     DeviceInfo {
         family: Family::Chv,
+        ip_version: None,
         execution: Execution { free_wide_regions: false, ..GEN8.execution },
         threads: Threads { scratch_subslices: 2, ..GEN8.threads },
         address_space: AddressSpaceKind::Own32,
         ..GEN8
     },
     GEN9,
-    DeviceInfo { family: Family::Bxt, ..GEN9_ATOM },
-    DeviceInfo { family: Family::Kbl, ..GEN9 },
-    DeviceInfo { family: Family::Glk, ..GEN9_ATOM },
-    DeviceInfo { family: Family::Cfl, ..GEN9 },
+    DeviceInfo { family: Family::Bxt, ip_version: gen9(3, 0), ..GEN9_ATOM },
+    DeviceInfo { family: Family::Kbl, ip_version: gen9(1, 9), ..GEN9 },
+    DeviceInfo { family: Family::Glk, ip_version: gen9(4, 0), ..GEN9_ATOM },
+    DeviceInfo { family: Family::Cfl, ip_version: gen9(2, 9), ..GEN9 },
 ];
 
 const _: () = {

@@ -5,7 +5,9 @@
 use gencl_isa::Generation;
 
 use crate::Family;
-use crate::info::{AddressModel, AddressSpaceKind, DeviceInfo, Execution, Messages, Payload, Threads};
+use crate::info::{
+    AddressModel, AddressSpaceKind, DeviceInfo, Execution, IpVersion, Messages, Payload, Threads,
+};
 
 /// Ivy Bridge.
 pub(crate) const GEN7: DeviceInfo = DeviceInfo {
@@ -51,6 +53,7 @@ pub(crate) const GEN7: DeviceInfo = DeviceInfo {
     local_memory: 64 << 10,
     l3_bank: 128 << 10,
     timestamp_hz: 12_500_000,
+    ip_version: None,
 };
 
 /// Haswell.
@@ -97,6 +100,7 @@ pub(crate) const GEN75: DeviceInfo = DeviceInfo {
     local_memory: 64 << 10,
     l3_bank: 128 << 10,
     timestamp_hz: 12_500_000,
+    ip_version: None,
 };
 
 /// Broadwell.
@@ -141,6 +145,7 @@ pub(crate) const GEN8: DeviceInfo = DeviceInfo {
     local_memory: 64 << 10,
     l3_bank: 128 << 10,
     timestamp_hz: 12_500_000,
+    ip_version: Some(IpVersion { architecture: 8, release: 0, revision: 0 }),
 };
 
 /// Skylake.
@@ -185,4 +190,5 @@ pub(crate) const GEN9: DeviceInfo = DeviceInfo {
     local_memory: 64 << 10,
     l3_bank: 128 << 10,
     timestamp_hz: 12_000_000,
+    ip_version: Some(IpVersion { architecture: 9, release: 0, revision: 9 }),
 };

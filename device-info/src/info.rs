@@ -165,6 +165,27 @@ pub struct DeviceInfo {
     pub l3_bank: u64,
     /// Ticks of the GPU's timestamp per second (Mesa's `intel_device_info.c`).
     pub timestamp_hz: u64,
+    /// The hardware's version as Intel counts it, if it does.
+    pub ip_version: Option<IpVersion>,
+}
+
+/// A version of the hardware as Intel's compiler names it (`ocloc ids NAME`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IpVersion {
+    /// The generation.
+    pub architecture: u32,
+    /// A device of it.
+    pub release: u32,
+    /// A stepping of the device.
+    pub revision: u32,
+}
+
+impl IpVersion {
+    /// The version in 32 bits, as Intel's drivers give it (NEO's `hw_ip_version.h`).
+    #[must_use]
+    pub const fn bits(self) -> u32 {
+        self.architecture << 22 | self.release << 14 | self.revision
+    }
 }
 
 impl DeviceInfo {

@@ -15,7 +15,8 @@ mod pci_ids;
 
 pub use family::Family;
 pub use info::{
-    AddressModel, AddressSpaceKind, DeviceInfo, Execution, Messages, Payload, SINGLE_DENORMALS, Threads,
+    AddressModel, AddressSpaceKind, DeviceInfo, Execution, IpVersion, Messages, Payload, SINGLE_DENORMALS,
+    Threads,
 };
 pub use models::Model;
 pub use pci_ids::by_pci_id;

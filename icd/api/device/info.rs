@@ -61,7 +61,7 @@ use opencl_sys::{
 
 use gencl_runtime::PciAddress;
 
-use super::{identity, il};
+use super::{attributes, identity, il};
 use crate::CLResult;
 use crate::abi::{Bytes, Out};
 use crate::handle::Handle;
@@ -271,6 +271,6 @@ fn get_device_info(
         CL_DEVICE_PARTITION_PROPERTIES => info.value(0isize),
         CL_DEVICE_PARTITION_TYPE => info.values::<isize>(&[]),
         CL_DEVICE_PARTITION_AFFINITY_DOMAIN => info.value(0u64),
-        _ => info.unknown(name),
+        _ => attributes::query(name, facts, info),
     }
 }

@@ -1,5 +1,6 @@
 //! Devices.
 
+mod attributes;
 mod identity;
 pub mod ids;
 mod il;

@@ -105,6 +105,18 @@ const EXTENSIONS: &[Extension] = &[
         ..named("cl_khr_spirv_queries")
     },
     named("cl_khr_spirv_linkonce_odr"),
+    Extension {
+        device: queries! {
+            CL_DEVICE_IP_VERSION_INTEL: UINT,
+            CL_DEVICE_ID_INTEL: UINT,
+            CL_DEVICE_NUM_SLICES_INTEL: UINT,
+            CL_DEVICE_NUM_SUB_SLICES_PER_SLICE_INTEL: UINT,
+            CL_DEVICE_NUM_EUS_PER_SUB_SLICE_INTEL: UINT,
+            CL_DEVICE_NUM_THREADS_PER_EU_INTEL: UINT,
+            CL_DEVICE_FEATURE_CAPABILITIES_INTEL: ULONG,
+        },
+        ..named("cl_intel_device_attribute_query")
+    },
     named("cl_khr_spirv_no_integer_wrap_decoration"),
     Extension { properties: &[(0x1096, &[1, 2, 4])], ..named("cl_khr_priority_hints") },
     Extension { properties: &[(0x1097, &[1, 2, 4])], ..named("cl_khr_throttle_hints") },
@@ -181,7 +193,7 @@ const EXTENSIONS: &[Extension] = &[
 ];
 
 /// Extensions that do not depend on the target alone, which the compiler is given.
-const WITHOUT_MACRO: &[&str] = &["cl_khr_pci_bus_info"];
+const WITHOUT_MACRO: &[&str] = &["cl_khr_pci_bus_info", "cl_intel_device_attribute_query"];
 
 fn reported() -> Result<Vec<String>, String> {
     let device = ask!(clGetDeviceInfo, Gpu::get()?.device.id());
