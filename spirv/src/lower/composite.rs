@@ -125,7 +125,8 @@ impl<'m> FunctionWriter<'_, 'm> {
             mask.push(match *index {
                 u32::MAX => "i32 poison".to_owned(),
                 index if index < counts[0] => format!("i32 {index}"),
-                index => format!("i32 {}", index - counts[0] + longest),
+                index if index - counts[0] < counts[1] => format!("i32 {}", index - counts[0] + longest),
+                index => return Err(own.error(format!("there is no element {index}"))),
             });
         }
         let mask = format!("<{} x i32> <{}>", mask.len(), mask.join(", "));

@@ -5,7 +5,7 @@ use rspirv::spirv::{Decoration, FPRoundingMode, Op};
 use super::{FunctionWriter, Sign};
 use crate::error::Result;
 use crate::types::Type;
-use crate::walk::Instruction;
+use crate::walk::{Id, Instruction};
 
 impl<'m> FunctionWriter<'_, 'm> {
     pub(super) fn convert(&mut self, own: &Instruction<'m>) -> Result<bool> {
@@ -117,13 +117,32 @@ impl<'m> FunctionWriter<'_, 'm> {
                 self.is(own, value.text);
                 return Ok(());
             }
-            (true, false) => "ptrtoint",
-            (false, true) => "inttoptr",
+            // Vectors of integers as well, since SPIR-V 1.5.
+            (true, false) => {
+                let integer = self.integer_of_size(own, own.ty)?;
+                let number = self.temporary(&format!("ptrtoint {typed} to {integer}"));
+                self.result(own, &format!("bitcast {integer} {number} to {ty}"));
+                return Ok(());
+            }
+            (false, true) => {
+                let integer = self.integer_of_size(own, value.ty)?;
+                let number = self.temporary(&format!("bitcast {typed} to {integer}"));
+                self.result(own, &format!("inttoptr {integer} {number} to {ty}"));
+                return Ok(());
+            }
             (true, true) => "addrspacecast",
             (false, false) => "bitcast",
         };
         self.result(own, &format!("{name} {typed} to {ty}"));
         Ok(())
+    }
+
+    /// The integer type that is as large as a scalar or vector.
+    fn integer_of_size(&self, own: &Instruction<'_>, ty: Id) -> Result<String> {
+        match (self.w.types.scalar(ty), self.w.types.element(ty).1) {
+            (Some(Type::Int(bits)), count) => Ok(format!("i{}", bits * count)),
+            _ => Err(own.error("a pointer is no such type")),
+        }
     }
 
     /// The pointer, or null if it does not point into the address space.

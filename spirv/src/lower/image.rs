@@ -31,6 +31,7 @@ impl<'m> FunctionWriter<'_, 'm> {
             Op::ImageWrite => {
                 let (image, coordinate, texel) =
                     (self.operand(own, 0)?, self.operand(own, 1)?, self.operand(own, 2)?);
+                self.check_operands(own, 3)?;
                 let (kind, sign) = self.texel(own, texel.ty, 3)?;
                 let list = [(image, Sign::Signed), (coordinate, Sign::Signed), (texel, sign)];
                 self.call_built_in(&format!("write_image{kind}"), "void", &list)?;
@@ -79,20 +80,27 @@ impl<'m> FunctionWriter<'_, 'm> {
         })
     }
 
-    fn read(&mut self, own: &Instruction<'m>, list: Vec<Value>, operands: usize) -> Result<()> {
-        let bits = ImageOperands::from_bits_truncate(own.operands.get(operands).copied().unwrap_or(0));
-        let known = ImageOperands::LOD | ImageOperands::SIGN_EXTEND | ImageOperands::ZERO_EXTEND;
+    /// Refuses image operands that OpenCL C's functions do not have.
+    fn check_operands(&self, own: &Instruction<'m>, first: usize) -> Result<()> {
+        let bits = ImageOperands::from_bits_retain(own.operands.get(first).copied().unwrap_or(0));
+        let extends = ImageOperands::SIGN_EXTEND | ImageOperands::ZERO_EXTEND;
+        let known = ImageOperands::LOD | extends | ImageOperands::NONTEMPORAL;
         if !known.contains(bits) {
             return Err(own.error(format!("image operands {:?} are not supported", bits - known)));
         }
-        // There are no mipmaps: OpenCL C's reads without a level have level 0.
+        // There are no mipmaps: OpenCL C's functions without a level have level 0.
         if bits.contains(ImageOperands::LOD) {
-            let level = own.operand(operands + 1)?;
+            let level = own.operand(first + 1)?;
             let text = self.value(own, level)?.text;
             if !matches!(text.as_str(), "0" | "0x0000000000000000" | "zeroinitializer") {
                 return Err(own.error("levels of detail other than 0 are not supported"));
             }
         }
+        Ok(())
+    }
+
+    fn read(&mut self, own: &Instruction<'m>, list: Vec<Value>, operands: usize) -> Result<()> {
+        self.check_operands(own, operands)?;
         let (kind, _) = self.texel(own, own.ty, operands)?;
         let ty = self.w.types.text(own.ty).to_owned();
         let list: Vec<_> = list.into_iter().map(|value| (value, Sign::Signed)).collect();

@@ -46,6 +46,8 @@ pub(crate) struct FunctionWriter<'w, 'm> {
     products: FxHashMap<Id, (Id, Id)>,
     /// How often the function's instructions have an id among their operands; literals count as well.
     uses: FxHashMap<Id, u32>,
+    /// The types of what OpSwitch selects by, which blocks' order depends on.
+    selectors: FxHashMap<Id, Id>,
     /// Pointers to elements of built-in variables.
     elements: FxHashMap<Id, (Id, u64)>,
     /// Labels of the blocks that are written.
@@ -58,10 +60,15 @@ pub(crate) struct FunctionWriter<'w, 'm> {
 impl<'w, 'm> FunctionWriter<'w, 'm> {
     pub(crate) fn new(w: &'w mut Writer<'m>, declared: &'m Function<'m>) -> FunctionWriter<'w, 'm> {
         let own = w.module.called_only(declared).unwrap_or(declared);
+        let instructions = || own.blocks.iter().flat_map(|block| &block.instructions);
         let mut uses = FxHashMap::default();
-        for operand in own.blocks.iter().flat_map(|block| &block.instructions).flat_map(|own| own.operands) {
+        for operand in instructions().flat_map(|own| own.operands) {
             *uses.entry(*operand).or_insert(0) += 1;
         }
+        let switches = instructions().filter(|own| own.op == Op::Switch);
+        let selected: FxHashSet<Id> = switches.filter_map(|own| own.operands.first().copied()).collect();
+        let defined = instructions().chain(&own.parameters).filter(|own| selected.contains(&own.result));
+        let selectors = defined.map(|own| (own.result, own.ty)).collect();
         FunctionWriter {
             w,
             declared,
@@ -71,6 +78,7 @@ impl<'w, 'm> FunctionWriter<'w, 'm> {
             sampled: FxHashMap::default(),
             products: FxHashMap::default(),
             uses,
+            selectors,
             elements: FxHashMap::default(),
             written: FxHashSet::default(),
             phis: Vec::new(),
@@ -115,9 +123,9 @@ impl<'w, 'm> FunctionWriter<'w, 'm> {
 
     /// Words of a literal of a value's type.
     fn literal_words(&self, value: Id) -> usize {
-        let own = self.own.blocks.iter().flat_map(|block| &block.instructions).chain(&self.own.parameters);
-        let local = own.chain(&self.w.module.globals).find(|own| own.result == value);
-        match local.and_then(|own| self.w.types.get(own.ty)) {
+        let ty =
+            self.selectors.get(&value).copied().or_else(|| self.w.values.get(&value).map(|value| value.ty));
+        match ty.and_then(|ty| self.w.types.get(ty)) {
             Some(Type::Int(33..)) => 2,
             _ => 1,
         }
