@@ -1,7 +1,10 @@
-//! File tests of the front end: `tests/source/*.cl`.
+//! File tests of the front ends: `tests/source/*.cl`, `tests/source/*.spvasm`.
 //!
 //! Comments at the head of a file are directives; see [`Test`]. The expected output is at the end of the
 //! file, after `// expect`. With `BLESS=1` in the environment the tests write it instead of comparing.
+//!
+//! SPIR-V's comments begin with `;`. What is compiled is the module of the same name in `fuzz/corpus/spirv`, as this
+//! repository has no assembler; `spirv/tests/witness.rs` makes it with Khronos', and compares both.
 #![cfg(feature = "llvm")]
 
 use std::fmt::Write;
@@ -14,7 +17,22 @@ use gencl_compiler::ir::passes::{ControlFlow, Unobserved, standard};
 use gencl_compiler::ir::text::print;
 use gencl_program::debug::Debug;
 
-const EXPECT: &str = "\n// expect\n";
+/// What begins a comment in a file.
+fn comment_of(path: &Path) -> &'static str {
+    if path.extension().is_some_and(|extension| extension == "spvasm") { ";" } else { "//" }
+}
+
+/// What is compiled: the text, or the module that it is the assembly of.
+fn source_of(path: &Path, text: &str) -> Vec<u8> {
+    match comment_of(path) {
+        ";" => {
+            let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus/spirv");
+            let module = corpus.join(path.file_stem().unwrap()).with_extension("spv");
+            std::fs::read(&module).unwrap_or_else(|e| panic!("{}: {e}", module.display()))
+        }
+        _ => text.as_bytes().to_vec(),
+    }
+}
 
 /// Directives, one a line:
 ///
@@ -110,9 +128,9 @@ fn join(words: impl Iterator<Item = String>) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-fn directives(text: &str) -> Test {
+fn directives(text: &str, comment: &str) -> Test {
     let mut test = Test::default();
-    for line in text.lines().map_while(|line| line.strip_prefix("//")) {
+    for line in text.lines().map_while(|line| line.strip_prefix(comment)) {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
             ["options", options @ ..] => test.options = options.join(" "),
@@ -196,8 +214,8 @@ fn result(path: &Path, source: &str, test: &Test) -> String {
     let debug = Debug::default();
     let name = path.file_name().unwrap().to_string_lossy();
     let target = test.target.as_deref().unwrap_or("skl");
-    let build =
-        Build { source: source.as_bytes(), name: &name, options: &test.options, target, ..Build::default() };
+    let source = source_of(path, source);
+    let build = Build { source: &source, name: &name, options: &test.options, target, ..Build::default() };
     let comment = |text: &str| text.lines().map(|line| format!("// {line}\n")).collect::<String>();
     if test.log {
         let outcome = Driver::new(&debug, &mut Silent).build(&build);
@@ -243,11 +261,14 @@ fn sources() {
     let mut failures = String::new();
     for path in paths.iter().filter(|path| path.to_string_lossy().contains(&only)) {
         let text = std::fs::read_to_string(path).unwrap();
-        let (source, expected) = text.split_once(EXPECT).unwrap_or((text.trim_end(), ""));
-        let found = result(path, source, &directives(source));
+        let comment = comment_of(path);
+        let expect = format!("\n{comment} expect\n");
+        let (source, expected) = text.split_once(&expect).unwrap_or((text.trim_end(), ""));
+        let found = result(path, source, &directives(source, comment));
+        let found: String = found.lines().map(|line| format!("{comment}{}\n", &line[2..])).collect();
         assert!(!found.is_empty(), "{}: nothing to expect", path.display());
         if std::env::var_os("BLESS").is_some() {
-            std::fs::write(path, format!("{source}{EXPECT}{found}")).unwrap();
+            std::fs::write(path, format!("{source}{expect}{found}")).unwrap();
         } else if found != expected {
             let _ = writeln!(failures, "{}: expected\n{expected}found\n{found}", path.display());
         }

@@ -282,7 +282,7 @@ impl<'m> FunctionWriter<'_, 'm> {
     }
 
     /// The type of a comparison of values like the result.
-    fn bits_type(&self, own: &Instruction<'_>) -> String {
+    pub(super) fn bits_type(&self, own: &Instruction<'_>) -> String {
         match self.w.types.element(own.ty) {
             (_, 1) => "i1".into(),
             (_, count) => format!("<{count} x i1>"),

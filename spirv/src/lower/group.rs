@@ -144,7 +144,7 @@ impl<'m> FunctionWriter<'_, 'm> {
     }
 
     /// Calls a built-in function, whose result is the instruction's.
-    fn called(&mut self, own: &Instruction<'m>, name: &str, list: &[(Value, Sign)]) -> Result<()> {
+    pub(super) fn called(&mut self, own: &Instruction<'m>, name: &str, list: &[(Value, Sign)]) -> Result<()> {
         let ty = self.w.types.text(own.ty).to_owned();
         let name = self.call_built_in(name, &ty, list)?;
         self.is(own, name);

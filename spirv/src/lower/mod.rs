@@ -1,12 +1,16 @@
 //! From the instructions of a function to LLVM's.
 
 mod arithmetic;
+mod bits;
 mod composite;
 mod control;
 mod convert;
+mod dot;
 mod extended;
+mod float_atomics;
 mod group;
 mod image;
+mod intel;
 mod memory;
 mod sync;
 
@@ -202,11 +206,15 @@ impl<'w, 'm> FunctionWriter<'w, 'm> {
         let done = is_debug(own.op)
             || self.control(own)?
             || self.arithmetic(own)?
+            || self.bits(own)?
+            || self.dot(own)?
             || self.convert(own)?
             || self.memory(own)?
             || self.composite(own)?
             || self.sync(own)?
+            || self.float_atomics(own)?
             || self.group(own)?
+            || self.intel(own)?
             || self.image(own)?
             || self.extended(own)?;
         if done { Ok(()) } else { Err(own.error("it is not supported")) }
@@ -358,8 +366,5 @@ fn typed(arguments: &[Argument]) -> String {
 
 /// Whether an operation has no meaning of its own here.
 fn is_ignored(op: Op) -> bool {
-    matches!(
-        op,
-        Op::LoopMerge | Op::SelectionMerge | Op::LifetimeStart | Op::LifetimeStop | Op::AssumeTrueKHR
-    )
+    matches!(op, Op::LoopMerge | Op::SelectionMerge | Op::LifetimeStart | Op::LifetimeStop | Op::AssumeTrueKHR)
 }

@@ -20,9 +20,6 @@ const MODIFY: &[(Op, &str)] = &[
     (Op::AtomicAnd, "and"),
     (Op::AtomicOr, "or"),
     (Op::AtomicXor, "xor"),
-    (Op::AtomicFAddEXT, "fadd"),
-    (Op::AtomicFMinEXT, "fmin"),
-    (Op::AtomicFMaxEXT, "fmax"),
 ];
 
 /// Operations on quadwords in local memory, which the data port does not have, are functions of the library: the
@@ -173,7 +170,7 @@ impl<'m> FunctionWriter<'_, 'm> {
     }
 
     /// The memory order of semantics; the strictest where they are known only at run time.
-    fn order(&self, semantics: Id) -> &'static str {
+    pub(super) fn order(&self, semantics: Id) -> &'static str {
         let Some(bits) = self.constant(semantics) else { return "seq_cst" };
         let bits = MemorySemantics::from_bits_truncate(bits as u32);
         let orders = [
