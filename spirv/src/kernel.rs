@@ -25,6 +25,14 @@ impl Metadata {
         self.next - 1
     }
 
+    /// Enters the properties of a loop, each a node; the number of the loop's own node, which names itself.
+    pub(crate) fn add_loop(&mut self, properties: &[String]) -> usize {
+        let list: Vec<String> = properties.iter().map(|node| format!(", !{}", self.add(node))).collect();
+        let _ = writeln!(self.text, "!{0} = distinct !{{!{0}{1}}}", self.next, list.concat());
+        self.next += 1;
+        self.next - 1
+    }
+
     /// The number of the node with the error that a division of single floats may have: OpenCL C 3.0, 7.4.
     pub(crate) fn division(&mut self) -> usize {
         if let Some(number) = self.division {

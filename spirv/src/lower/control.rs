@@ -11,14 +11,17 @@ impl<'m> FunctionWriter<'_, 'm> {
     pub(super) fn control(&mut self, own: &Instruction<'m>) -> Result<bool> {
         match own.op {
             op if is_ignored(op) => {}
+            Op::LoopMerge | Op::LoopControlINTEL => self.loop_control(own)?,
             Op::Branch => {
                 let target = own.operand(0)?;
-                self.line(&format!("br label %b{target}"));
+                let attachment = self.loop_attachment(&[target]);
+                self.line(&format!("br label %b{target}{attachment}"));
             }
             Op::BranchConditional => {
                 let condition = self.typed(own, 0)?;
                 let (yes, no) = (own.operand(1)?, own.operand(2)?);
-                self.line(&format!("br {condition}, label %b{yes}, label %b{no}"));
+                let attachment = self.loop_attachment(&[yes, no]);
+                self.line(&format!("br {condition}, label %b{yes}, label %b{no}{attachment}"));
             }
             Op::Switch => self.switch(own)?,
             Op::Return => self.line("ret void"),

@@ -11,6 +11,7 @@ mod float_atomics;
 mod group;
 mod image;
 mod intel;
+mod loops;
 mod memory;
 mod sync;
 
@@ -54,6 +55,10 @@ pub(crate) struct FunctionWriter<'w, 'm> {
     selectors: FxHashMap<Id, Id>,
     /// Pointers to elements of built-in variables.
     elements: FxHashMap<Id, (Id, u64)>,
+    /// The block that is written.
+    label: Id,
+    /// Metadata of loops, by the labels of their headers.
+    loops: FxHashMap<Id, usize>,
     /// Labels of the blocks that are written.
     written: FxHashSet<Id>,
     /// `phi`s, whose operands are known in the end: instruction, and where its text goes.
@@ -84,6 +89,8 @@ impl<'w, 'm> FunctionWriter<'w, 'm> {
             uses,
             selectors,
             elements: FxHashMap::default(),
+            label: 0,
+            loops: FxHashMap::default(),
             written: FxHashSet::default(),
             phis: Vec::new(),
             temporaries: 0,
@@ -174,6 +181,7 @@ impl<'w, 'm> FunctionWriter<'w, 'm> {
 
     fn write_block(&mut self, block: &Block<'m>) -> Result<()> {
         let _ = writeln!(self.body, "b{}:", block.label);
+        self.label = block.label;
         self.written.insert(block.label);
         block.instructions.iter().try_for_each(|own| self.instruction(own))
     }
@@ -366,5 +374,5 @@ fn typed(arguments: &[Argument]) -> String {
 
 /// Whether an operation has no meaning of its own here.
 fn is_ignored(op: Op) -> bool {
-    matches!(op, Op::LoopMerge | Op::SelectionMerge | Op::LifetimeStart | Op::LifetimeStop | Op::AssumeTrueKHR)
+    matches!(op, Op::SelectionMerge | Op::LifetimeStart | Op::LifetimeStop | Op::AssumeTrueKHR)
 }
