@@ -5,7 +5,7 @@ use rspirv::spirv::{Decoration, Op};
 use crate::error::Result;
 use crate::types::Type;
 use crate::walk::{Id, Instruction};
-use crate::writer::{Constant, Value, Writer};
+use crate::writer::{Constant, Part, Value, Writer};
 
 /// The instructions that make constants.
 pub(crate) const CONSTANTS: &[Op] = &[
@@ -23,42 +23,62 @@ pub(crate) const CONSTANTS: &[Op] = &[
     Op::Undef,
 ];
 
+/// Operations on pointers, which LLVM has constant expressions for.
+const EXPRESSIONS: &[Op] = &[
+    Op::ConvertPtrToU,
+    Op::ConvertUToPtr,
+    Op::PtrCastToGeneric,
+    Op::GenericCastToPtr,
+    Op::AccessChain,
+    Op::InBoundsAccessChain,
+    Op::PtrAccessChain,
+    Op::InBoundsPtrAccessChain,
+];
+
 /// Most bytes of all constants in LLVM IR: a short module can make large ones of constants that it repeats.
 const MOST_BYTES: usize = 1 << 26;
 
 impl Writer<'_> {
-    /// A constant as LLVM writes it, without its type.
-    pub(crate) fn constant(&mut self, own: &Instruction<'_>) -> Result<String> {
-        let Some(ty) = self.types.get(own.ty).cloned() else {
+    /// Enters a constant.
+    pub(crate) fn constant(&mut self, own: &Instruction<'_>) -> Result<()> {
+        if self.types.get(own.ty).is_none() {
             return Err(own.error(format!("{} is no type", own.ty)));
-        };
+        }
+        let part = self.made(own)?;
+        if let Some(constant) = part.constant {
+            self.constants.insert(own.result, constant);
+        }
+        self.values.insert(own.result, Value { ty: own.ty, ..part.value });
+        Ok(())
+    }
+
+    /// A constant as LLVM writes it, and what is known of it.
+    fn made(&mut self, own: &Instruction<'_>) -> Result<Part> {
+        let ty = own.ty;
         match own.op {
             Op::ConstantTrue | Op::ConstantFalse | Op::SpecConstantTrue | Op::SpecConstantFalse => {
                 let initial = matches!(own.op, Op::ConstantTrue | Op::SpecConstantTrue);
                 let value = self.specialized(own.result).map_or(initial, |bits| bits != 0);
-                self.constants.insert(own.result, Constant::Integer(value.into()));
-                Ok(value.to_string())
+                self.scalar(own, ty, value.into())
             }
             Op::Constant | Op::SpecConstant => {
                 let low = u64::from(own.operand(0)?);
                 let high = own.operands.get(1).copied().unwrap_or(0);
                 let bits = self.specialized(own.result).unwrap_or(low | u64::from(high) << 32);
-                self.scalar(own, &ty, bits)
+                self.scalar(own, ty, bits)
             }
-            Op::ConstantComposite | Op::SpecConstantComposite => self.composite(own, &ty),
-            Op::ConstantNull => {
-                if matches!(ty, Type::Int(_) | Type::Bool) {
-                    self.constants.insert(own.result, Constant::Integer(0));
-                }
-                Ok(null(&ty).into())
+            Op::ConstantComposite | Op::SpecConstantComposite => {
+                let parts: Vec<Part> =
+                    own.operands.iter().map(|id| self.part_of(own, *id)).collect::<Result<_>>()?;
+                self.whole(own, ty, parts)
             }
-            Op::Undef => Ok("undef".into()),
+            Op::ConstantNull => Ok(self.null(ty)),
+            Op::Undef => Ok(Part::undefined(ty)),
             Op::ConstantSampler => {
                 let parts = [own.operand(0)?, own.operand(1)?, own.operand(2)?];
-                self.constants.insert(own.result, Constant::Sampler(parts));
-                Ok("poison".into())
+                Ok(Part::new(ty, "poison".into(), Some(Constant::Sampler(parts))))
             }
-            _ => self.operation(own, &ty),
+            _ => self.operation(own),
         }
     }
 
@@ -69,98 +89,104 @@ impl Writer<'_> {
         Some(bytes.iter().take(8).rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte)))
     }
 
-    fn scalar(&mut self, own: &Instruction<'_>, ty: &Type, bits: u64) -> Result<String> {
-        match ty {
-            Type::Int(width) => {
-                let value = bits & u64::MAX >> (64 - width);
-                self.constants.insert(own.result, Constant::Integer(value));
-                Ok(value.to_string())
+    /// A number or truth value by its bits.
+    pub(crate) fn scalar(&self, own: &Instruction<'_>, ty: Id, bits: u64) -> Result<Part> {
+        let (text, constant) = match self.types.get(ty) {
+            Some(Type::Bool) => ((bits != 0).to_string(), Constant::Integer((bits != 0).into())),
+            Some(Type::Int(width)) => {
+                let bits = bits & u64::MAX >> (64 - width);
+                (bits.to_string(), Constant::Integer(bits))
             }
-            Type::Float(16) => Ok(format!("0xH{:04X}", bits as u16)),
+            Some(Type::Float(16)) => (format!("0xH{:04X}", bits as u16), Constant::Float(bits)),
             // LLVM writes floats as doubles.
-            Type::Float(32) => Ok(float(bits as u32)),
-            Type::Float(_) => Ok(format!("0x{bits:016X}")),
-            _ => Err(own.error("the type is no number")),
-        }
+            Some(Type::Float(32)) => (float(bits as u32), Constant::Float(bits)),
+            Some(Type::Float(_)) => (format!("0x{bits:016X}"), Constant::Float(bits)),
+            _ => return Err(own.error("the type is no number")),
+        };
+        Ok(Part::new(ty, text, Some(constant)))
     }
 
-    fn composite(&mut self, own: &Instruction<'_>, ty: &Type) -> Result<String> {
-        let mut parts = Vec::new();
-        for id in own.operands {
-            let part = self.typed(&self.value(own, *id)?);
-            self.constant_bytes += part.len();
-            if self.constant_bytes > MOST_BYTES {
-                return Err(own.error("the constants are too large"));
+    /// Zero of a type.
+    pub(crate) fn null(&self, ty: Id) -> Part {
+        let (text, constant) = match self.types.get(ty) {
+            Some(Type::Bool) => ("false", Some(Constant::Integer(0))),
+            Some(Type::Int(_)) => ("0", Some(Constant::Integer(0))),
+            Some(Type::Float(_)) => ("0.0", Some(Constant::Float(0))),
+            Some(Type::Pointer(..)) => ("null", None),
+            _ => ("zeroinitializer", Some(Constant::Null)),
+        };
+        Part::new(ty, text.into(), constant)
+    }
+
+    /// A vector, array or structure of these parts.
+    pub(crate) fn whole(&mut self, own: &Instruction<'_>, ty: Id, parts: Vec<Part>) -> Result<Part> {
+        let texts: Vec<String> = parts.iter().map(|part| self.typed(&part.value)).collect();
+        self.charge(own, texts.iter().map(String::len).sum())?;
+        let (open, close) = match self.types.get(ty) {
+            Some(Type::Vector(..)) => ("<", ">"),
+            Some(Type::Array(..)) => ("[", "]"),
+            Some(Type::Struct(_)) if self.module.decoration(ty, Decoration::CPacked).is_some() => {
+                ("<{", "}>")
             }
-            parts.push(part);
-        }
-        let (open, close) = match ty {
-            Type::Vector(..) => ("<", ">"),
-            Type::Array(..) => ("[", "]"),
-            Type::Struct(_) if self.module.decoration(own.ty, Decoration::CPacked).is_some() => ("<{", "}>"),
-            Type::Struct(_) => ("{", "}"),
+            Some(Type::Struct(_)) => ("{", "}"),
             _ => return Err(own.error("the type has no parts")),
         };
-        Ok(format!("{open} {} {close}", parts.join(", ")))
+        let text = format!("{open} {} {close}", texts.join(", "));
+        Ok(Part::new(ty, text, Some(Constant::Composite(parts.into()))))
     }
 
-    /// OpSpecConstantOp: as instructions on constants.
-    fn operation(&mut self, own: &Instruction<'_>, ty: &Type) -> Result<String> {
+    /// Counts bytes of constants.
+    pub(crate) fn charge(&mut self, own: &Instruction<'_>, bytes: usize) -> Result<()> {
+        self.constant_bytes = self.constant_bytes.saturating_add(bytes);
+        if self.constant_bytes > MOST_BYTES {
+            return Err(own.error("the constants are too large"));
+        }
+        Ok(())
+    }
+
+    /// OpSpecConstantOp: folded, or one of the expressions that LLVM has.
+    fn operation(&mut self, own: &Instruction<'_>) -> Result<Part> {
         let code = own.operand(0)?;
         let op = Op::from_u32(code).ok_or_else(|| own.error(format!("there is no opcode {code}")))?;
         let operands = own.operands_from(1)?;
-        if let Type::Int(_) | Type::Bool = ty
-            && let Some(values) = operands
-                .iter()
-                .map(|id| Some((self.constants.get(id)?.integer()?, self.width(*id)?)))
-                .collect::<Option<Vec<_>>>()
+        if !EXPRESSIONS.contains(&op)
+            && let Some(found) = self.fold(own, op, operands)?
         {
-            let width = if let Type::Int(width) = ty { *width } else { 1 };
-            let value = evaluate(op, &values, width);
-            let value = value.ok_or_else(|| own.error(format!("Op{op:?} of constants is not supported")))?;
-            self.constants.insert(own.result, Constant::Integer(value));
-            return Ok(if *ty == Type::Bool { (value != 0).to_string() } else { value.to_string() });
+            return Ok(found);
         }
-        let values = operands.iter().map(|id| self.value(own, *id));
-        match op {
+        let text = match op {
             Op::Bitcast
             | Op::ConvertPtrToU
             | Op::ConvertUToPtr
             | Op::PtrCastToGeneric
             | Op::GenericCastToPtr => {
-                let value = self.value(own, operands.first().copied().unwrap_or(0))?;
+                let value = self.value(own, own.operand(1)?)?;
                 self.cast(own, op, &value)
             }
             Op::AccessChain | Op::InBoundsAccessChain | Op::PtrAccessChain | Op::InBoundsPtrAccessChain => {
-                let values: Vec<Value> = values.collect::<Result<_>>()?;
+                let values: Vec<Value> =
+                    operands.iter().map(|id| self.value(own, *id)).collect::<Result<_>>()?;
                 let element = matches!(op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain);
                 let inbounds = matches!(op, Op::InBoundsAccessChain | Op::InBoundsPtrAccessChain);
                 let (pointee, indices) = self.chain(own, &values, operands, element)?;
                 let inbounds = if inbounds { "inbounds " } else { "" };
-                Ok(format!("getelementptr {inbounds}({pointee}, {indices})"))
+                format!("getelementptr {inbounds}({pointee}, {indices})")
             }
-            _ => Err(own.error(format!("Op{op:?} of constants is not supported"))),
-        }
+            _ => return Err(own.error(format!("Op{op:?} of constants is not supported"))),
+        };
+        Ok(Part::new(own.ty, text, None))
     }
 
-    /// The width of a constant integer.
-    fn width(&self, id: Id) -> Option<u32> {
-        match self.types.get(self.values.get(&id)?.ty)? {
-            Type::Int(width) => Some(*width),
-            Type::Bool => Some(1),
-            _ => None,
-        }
-    }
-
-    fn cast(&self, own: &Instruction<'_>, op: Op, value: &Value) -> Result<String> {
-        let name = match op {
-            Op::ConvertPtrToU => "ptrtoint",
-            Op::ConvertUToPtr => "inttoptr",
-            Op::PtrCastToGeneric | Op::GenericCastToPtr => "addrspacecast",
-            _ if self.types.text(own.ty) == self.types.text(value.ty) => return Ok(value.text.clone()),
+    fn cast(&self, own: &Instruction<'_>, op: Op, value: &Value) -> String {
+        let is_pointer = |ty| matches!(self.types.get(ty), Some(Type::Pointer(..)));
+        let name = match (op, is_pointer(value.ty), is_pointer(own.ty)) {
+            _ if self.types.text(own.ty) == self.types.text(value.ty) => return value.text.clone(),
+            (Op::PtrCastToGeneric | Op::GenericCastToPtr, ..) | (_, true, true) => "addrspacecast",
+            (_, true, false) => "ptrtoint",
+            (_, false, true) => "inttoptr",
             _ => "bitcast",
         };
-        Ok(format!("{name} ({} to {})", self.typed(value), self.types.text(own.ty)))
+        format!("{name} ({} to {})", self.typed(value), self.types.text(own.ty))
     }
 }
 
@@ -174,83 +200,9 @@ pub(crate) fn float(bits: u32) -> String {
     format!("0x{:016X}", f64::from(value).to_bits())
 }
 
-/// Zero of a type.
-fn null(ty: &Type) -> &'static str {
-    match ty {
-        Type::Bool => "false",
-        Type::Int(_) => "0",
-        Type::Pointer(..) => "null",
-        _ => "zeroinitializer",
-    }
-}
-
-/// The value of an operation on integers, each with its width, in a result of `width` bits.
-fn evaluate(op: Op, values: &[(u64, u32)], width: u32) -> Option<u64> {
-    let unsigned = |number: usize| values.get(number).map(|value| value.0);
-    let signed = |number: usize| {
-        values.get(number).map(|(value, width)| (value << (64 - width)) as i64 >> (64 - width))
-    };
-    let [a, b] = [unsigned(0)?, unsigned(1).unwrap_or(0)];
-    let [s, t] = [signed(0)?, signed(1).unwrap_or(0)];
-    let value = match op {
-        Op::IAdd => a.wrapping_add(b),
-        Op::ISub => a.wrapping_sub(b),
-        Op::IMul => a.wrapping_mul(b),
-        Op::UDiv => a.checked_div(b)?,
-        Op::UMod => a.checked_rem(b)?,
-        Op::SDiv => s.checked_div(t)? as u64,
-        Op::SRem => s.checked_rem(t)? as u64,
-        Op::SMod => {
-            s.checked_rem(t).map(|rest| if rest != 0 && (rest < 0) != (t < 0) { rest + t } else { rest })?
-                as u64
-        }
-        Op::ShiftLeftLogical => a.checked_shl(b.try_into().ok()?)?,
-        Op::ShiftRightLogical => a.checked_shr(b.try_into().ok()?)?,
-        Op::ShiftRightArithmetic => s.checked_shr(b.try_into().ok()?)? as u64,
-        Op::BitwiseAnd | Op::LogicalAnd => a & b,
-        Op::BitwiseOr | Op::LogicalOr => a | b,
-        Op::BitwiseXor | Op::LogicalNotEqual => a ^ b,
-        Op::Not => !a,
-        Op::LogicalNot => (a == 0).into(),
-        Op::SNegate => s.wrapping_neg() as u64,
-        Op::IEqual | Op::LogicalEqual => (a == b).into(),
-        Op::INotEqual => (a != b).into(),
-        Op::ULessThan => (a < b).into(),
-        Op::ULessThanEqual => (a <= b).into(),
-        Op::UGreaterThan => (a > b).into(),
-        Op::UGreaterThanEqual => (a >= b).into(),
-        Op::SLessThan => (s < t).into(),
-        Op::SLessThanEqual => (s <= t).into(),
-        Op::SGreaterThan => (s > t).into(),
-        Op::SGreaterThanEqual => (s >= t).into(),
-        Op::Select => {
-            if a != 0 {
-                b
-            } else {
-                unsigned(2)?
-            }
-        }
-        Op::UConvert => a,
-        Op::SConvert => s as u64,
-        _ => return None,
-    };
-    Some(value & u64::MAX >> (64 - width))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn operations_on_constants_have_their_widths() {
-        let of = |op, values: &[(u64, u32)]| evaluate(op, values, 32);
-        assert_eq!(of(Op::IAdd, &[(u32::MAX.into(), 32), (2, 32)]), Some(1));
-        assert_eq!(of(Op::SDiv, &[(u32::MAX.into(), 32), (2, 32)]), Some(0));
-        assert_eq!(of(Op::SConvert, &[(0x80, 8)]), Some(0xffff_ff80));
-        assert_eq!(of(Op::UDiv, &[(1, 32), (0, 32)]), None);
-        assert_eq!(of(Op::SMod, &[(u64::from(-7i32 as u32), 32), (3, 32)]), Some(2));
-        assert_eq!(of(Op::Select, &[(0, 1), (3, 32), (4, 32)]), Some(4));
-    }
 
     #[test]
     fn signalling_nans_stay() {

@@ -10,6 +10,8 @@ mod capability;
 mod constants;
 mod environment;
 mod error;
+mod fold;
+mod half;
 mod inspect;
 mod kernel;
 mod lower;

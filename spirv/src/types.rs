@@ -76,6 +76,16 @@ impl Types {
         self.get(self.element(id).0)
     }
 
+    /// The type of a part of a vector, array or structure.
+    pub(crate) fn part(&self, id: Id, index: u32) -> Option<Id> {
+        match self.get(id)? {
+            Type::Struct(members) => members.get(index as usize).copied(),
+            Type::Array(element, count) => (u64::from(index) < *count).then_some(*element),
+            Type::Vector(element, count) => (index < *count).then_some(*element),
+            _ => None,
+        }
+    }
+
     /// Enters a pointer type whose definition comes later.
     pub(crate) fn declare_pointer(&mut self, own: &Instruction<'_>) -> Result<()> {
         let (id, class) = (own.operand(0)?, storage_class(own, own.operand(1)?)?);

@@ -69,11 +69,7 @@ impl Writer<'_> {
         match own.op {
             Op::Variable => self.variable(own),
             Op::TypeForwardPointer => self.types.declare_pointer(own),
-            op if CONSTANTS.contains(&op) => {
-                let value = self.constant(own)?;
-                self.values.insert(own.result, Value { ty: own.ty, text: value });
-                Ok(())
-            }
+            op if CONSTANTS.contains(&op) => self.constant(own),
             _ => {
                 let packed = self.module.decoration(own.result, Decoration::CPacked).is_some();
                 let constants = &self.constants;

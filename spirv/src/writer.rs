@@ -1,6 +1,7 @@
 //! What is known of a module while it is written: types, values, declarations.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use rspirv::spirv::BuiltIn;
 use rustc_hash::FxHashMap;
@@ -19,14 +20,21 @@ pub(crate) enum Constant {
     /// An integer or truth value, zero-extended.
     Integer(u64),
     /// OpConstantSampler: addressing mode, whether coordinates are normalised, filter mode.
+    /// The bits of a float.
+    Float(u64),
     Sampler([u32; 3]),
 }
+    /// The parts of a vector, array or structure.
+    Composite(Rc<[Part]>),
+    /// A vector, array or structure of zeros.
+    Null,
+    Undef,
 
 impl Constant {
     pub(crate) fn integer(&self) -> Option<u64> {
         match self {
             Constant::Integer(value) => Some(*value),
-            Constant::Sampler(_) => None,
+            _ => None,
         }
     }
 }
@@ -39,6 +47,23 @@ pub(crate) struct Value {
 }
 
 /// A module that is written.
+/// A constant, or a part of one.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    pub(crate) value: Value,
+    pub(crate) constant: Option<Constant>,
+}
+
+impl Part {
+    pub(crate) fn new(ty: Id, text: String, constant: Option<Constant>) -> Part {
+        Part { value: Value { ty, text }, constant }
+    }
+
+    pub(crate) fn undefined(ty: Id) -> Part {
+        Part::new(ty, "undef".into(), Some(Constant::Undef))
+    }
+}
+
 pub(crate) struct Writer<'m> {
     pub(crate) module: &'m Module<'m>,
     pub(crate) environment: &'m Environment<'m>,

@@ -43,13 +43,7 @@ impl<'m> FunctionWriter<'_, 'm> {
 
     /// The type of a part.
     fn part(&self, own: &Instruction<'_>, ty: Id, index: u32) -> Result<Id> {
-        let found = match self.w.types.get(ty) {
-            Some(Type::Struct(members)) => members.get(index as usize).copied(),
-            Some(Type::Array(element, count)) => (u64::from(index) < *count).then_some(*element),
-            Some(Type::Vector(element, count)) => (index < *count).then_some(*element),
-            _ => None,
-        };
-        found.ok_or_else(|| own.error(format!("there is no part {index}")))
+        self.w.types.part(ty, index).ok_or_else(|| own.error(format!("there is no part {index}")))
     }
 
     fn extract(&mut self, own: &Instruction<'m>, mut value: Value, indices: &[u32]) -> Result<Value> {

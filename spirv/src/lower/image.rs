@@ -91,8 +91,7 @@ impl<'m> FunctionWriter<'_, 'm> {
         // There are no mipmaps: OpenCL C's functions without a level have level 0.
         if bits.contains(ImageOperands::LOD) {
             let level = own.operand(first + 1)?;
-            let text = self.value(own, level)?.text;
-            if !matches!(text.as_str(), "0" | "0x0000000000000000" | "zeroinitializer") {
+            if !matches!(self.w.constants.get(&level), Some(Constant::Integer(0) | Constant::Float(0))) {
                 return Err(own.error("levels of detail other than 0 are not supported"));
             }
         }
