@@ -119,6 +119,25 @@ fn texts_are_embedded() {
     assert!(found.iter().all(|file| *file == ("<source>".into(), Some(CALLS.into()))), "{found:?}");
 }
 
+fn module(name: &str) -> Vec<u8> {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus/spirv");
+    std::fs::read(corpus.join(name)).unwrap()
+}
+
+#[test]
+fn modules_of_spirv_name_lines() {
+    let source = module("spirv_lines.spv");
+    let program = try_compile(&source, "-g", "skl").expect("it compiles");
+    let frame = |function: &str, line, column| (function.to_owned(), "lines.cl".to_owned(), line, column);
+    let found = all_frames(&program, 0);
+    assert!(found.contains(&vec![frame("square", 1, 32), frame("lines", 3, 26)]), "{found:?}");
+    assert!(found.contains(&vec![frame("lines", 3, 23)]), "{found:?}");
+    let text = files(&program).into_iter().find_map(|(name, text)| text.filter(|_| name == "lines.cl"));
+    assert!(text.is_some_and(|text| text.ends_with("^= square(p[get_global_id(0)]);\n}\n")));
+    let plain = try_compile(&source, "", "skl").expect("it compiles");
+    assert!(plain.debug.is_empty() && plain.kernels[0].code == program.kernels[0].code);
+}
+
 #[test]
 fn line_directives_name_files_without_text() {
     let source = "kernel void k(global int *out) {\n#line 100 \"x.cl\"\n  *out = 3;\n}\n";

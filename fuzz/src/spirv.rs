@@ -11,6 +11,7 @@ pub fn spirv(data: &[u8]) {
             data_layout: "e",
             features: Features::ALL,
             correctly_rounded: false,
+            lines: true,
             specialization: &[],
         };
         let _ = translate(data, &environment);

@@ -32,6 +32,8 @@ pub struct Environment<'a> {
     pub features: Features,
     /// Divisions of single floats are correctly rounded; otherwise they may have the error that OpenCL allows.
     pub correctly_rounded: bool,
+    /// Instructions get locations in the source, as far as the module tells them.
+    pub lines: bool,
     /// Values of specialisation constants, little endian, by their ids.
     pub specialization: &'a [(u32, Vec<u8>)],
 }

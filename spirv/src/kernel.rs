@@ -18,19 +18,27 @@ pub(crate) struct Metadata {
 }
 
 impl Metadata {
+    /// Enters a node that is a list; its number.
+    pub(crate) fn add(&mut self, list: &str) -> usize {
+        self.add_node(&format!("!{{{list}}}"))
+    }
+
     /// Enters a node; its number.
-    pub(crate) fn add(&mut self, node: &str) -> usize {
-        let _ = writeln!(self.text, "!{} = !{{{node}}}", self.next);
+    pub(crate) fn add_node(&mut self, node: &str) -> usize {
+        let _ = writeln!(self.text, "!{} = {node}", self.next);
         self.next += 1;
         self.next - 1
+    }
+
+    /// Enters a node that equal ones are not merged with; its number.
+    pub(crate) fn add_distinct(&mut self, node: &str) -> usize {
+        self.add_node(&format!("distinct {node}"))
     }
 
     /// Enters the properties of a loop, each a node; the number of the loop's own node, which names itself.
     pub(crate) fn add_loop(&mut self, properties: &[String]) -> usize {
         let list: Vec<String> = properties.iter().map(|node| format!(", !{}", self.add(node))).collect();
-        let _ = writeln!(self.text, "!{0} = distinct !{{!{0}{1}}}", self.next, list.concat());
-        self.next += 1;
-        self.next - 1
+        self.add_distinct(&format!("!{{!{}{}}}", self.next, list.concat()))
     }
 
     /// The number of the node with the error that a division of single floats may have: OpenCL C 3.0, 7.4.

@@ -14,6 +14,7 @@ mod fold;
 mod half;
 mod inspect;
 mod kernel;
+mod lines;
 mod lower;
 mod mangle;
 mod module;

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::capability::{self, Set};
 use crate::environment::Features;
 use crate::error::Result;
+use crate::lines;
 use crate::walk::{Id, Instruction};
 
 /// What is said of an id, apart from its definition.
@@ -31,6 +32,15 @@ pub(crate) struct Mode {
     pub(crate) operands: Vec<u32>,
 }
 
+/// A place in a source.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// The id of the file's name.
+    pub(crate) file: Id,
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+}
+
 /// A basic block.
 #[derive(Clone, Debug)]
 pub(crate) struct Block<'a> {
@@ -42,6 +52,8 @@ pub(crate) struct Block<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Function<'a> {
     pub(crate) own: Instruction<'a>,
+    /// Where its definition is, if the module tells it.
+    pub(crate) place: Option<Place>,
     pub(crate) parameters: Vec<Instruction<'a>>,
     pub(crate) blocks: Vec<Block<'a>>,
 }
@@ -57,6 +69,8 @@ pub(crate) struct Module<'a> {
     pub(crate) modes: FxHashMap<Id, Vec<Mode>>,
     pub(crate) names: FxHashMap<Id, String>,
     pub(crate) strings: FxHashMap<Id, String>,
+    /// Texts of source files, by the ids of the files' names.
+    pub(crate) sources: FxHashMap<Id, String>,
     decorations: FxHashMap<Id, Vec<Decorated>>,
     /// Types, constants and variables, in the module's order.
     pub(crate) globals: Vec<Instruction<'a>>,
@@ -73,10 +87,21 @@ impl<'a> Module<'a> {
     pub(crate) fn new(instructions: &[Instruction<'a>], features: Features) -> Result<Module<'a>> {
         let mut module = Module::default();
         let mut open: Option<Function<'a>> = None;
+        let mut place = None;
+        // The file whose text continues.
+        let mut text_of = None;
         for own in instructions {
             match (own.op, &mut open) {
                 (Op::Function, None) => {
-                    open = Some(Function { own: *own, parameters: Vec::new(), blocks: Vec::new() });
+                    let (parameters, blocks) = (Vec::new(), Vec::new());
+                    open = Some(Function { own: *own, place, parameters, blocks });
+                }
+                (Op::Line | Op::NoLine, None) => place = lines::place(*own),
+                (Op::Source, None) => text_of = module.source(own)?,
+                (Op::SourceContinued, None) => {
+                    if let Some(text) = text_of.and_then(|file| module.sources.get_mut(&file)) {
+                        text.push_str(&own.string(0)?.0);
+                    }
                 }
                 (Op::FunctionParameter, Some(function)) if function.blocks.is_empty() => {
                     function.parameters.push(*own);
@@ -175,11 +200,24 @@ impl<'a> Module<'a> {
             | Op::MemberDecorate
             | Op::MemberDecorateString => {}
             Op::TypeForwardPointer => self.globals.push(*own),
-            Op::ExtInst if self.sets.get(&own.operand(0)?) == Some(&Set::Ignored) => {}
+            Op::ExtInst if self.is_debug(own) => {}
             _ if own.result != 0 => self.globals.push(*own),
             _ => return Err(own.error("it may not be outside of functions")),
         }
         Ok(())
+    }
+
+    /// OpSource: the file's id, if it has one and a text.
+    fn source(&mut self, own: &Instruction<'a>) -> Result<Option<Id>> {
+        let (Some(file), true) = (own.operands.get(2), own.operands.len() > 3) else { return Ok(None) };
+        self.sources.insert(*file, own.string(3)?.0);
+        Ok(Some(*file))
+    }
+
+    /// Whether an instruction does nothing that a kernel notices.
+    pub(crate) fn is_debug(&self, own: &Instruction<'_>) -> bool {
+        let set = own.operands.first().and_then(|set| self.sets.get(set));
+        is_debug(own.op) || own.op == Op::ExtInst && set == Some(&Set::Ignored)
     }
 
     /// The function with an id.
@@ -192,8 +230,10 @@ impl<'a> Module<'a> {
     pub(crate) fn called_only(&self, kernel: &Function<'a>) -> Option<&Function<'a>> {
         let is_kernel = self.entry_points.iter().any(|entry| entry.function == kernel.own.result);
         let [block] = kernel.blocks.as_slice() else { return None };
-        let [call, end] = block.instructions.as_slice() else { return None };
-        if !is_kernel || call.op != Op::FunctionCall || end.op != Op::Return {
+        let mut instructions = block.instructions.iter().filter(|own| !self.is_debug(own));
+        let (call, end) = (instructions.next()?, instructions.next()?);
+        if !is_kernel || instructions.next().is_some() || call.op != Op::FunctionCall || end.op != Op::Return
+        {
             return None;
         }
         let (called, arguments) = call.operands.split_first()?;

@@ -14,6 +14,7 @@ const WIDE: Environment<'_> = Environment {
     data_layout: "e",
     features: Features::ALL,
     correctly_rounded: false,
+    lines: false,
     specialization: &[],
 };
 

@@ -43,6 +43,7 @@ impl Writer<'_> {
         text.push_str(&self.functions);
         text.push_str(ATTRIBUTES);
         text.push_str(&self.metadata.text());
+        text.push_str(&self.lines.named());
         Ok(text)
     }
 

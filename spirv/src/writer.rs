@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::environment::Environment;
 use crate::error::Result;
 use crate::kernel;
+use crate::lines::Lines;
 use crate::module::Module;
 use crate::text::quoted;
 use crate::types::Types;
@@ -19,16 +20,16 @@ use crate::walk::{Id, Instruction};
 pub(crate) enum Constant {
     /// An integer or truth value, zero-extended.
     Integer(u64),
-    /// OpConstantSampler: addressing mode, whether coordinates are normalised, filter mode.
     /// The bits of a float.
     Float(u64),
+    /// OpConstantSampler: addressing mode, whether coordinates are normalised, filter mode.
     Sampler([u32; 3]),
-}
     /// The parts of a vector, array or structure.
     Composite(Rc<[Part]>),
     /// A vector, array or structure of zeros.
     Null,
     Undef,
+}
 
 impl Constant {
     pub(crate) fn integer(&self) -> Option<u64> {
@@ -46,7 +47,6 @@ pub(crate) struct Value {
     pub(crate) text: String,
 }
 
-/// A module that is written.
 /// A constant, or a part of one.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
@@ -64,6 +64,7 @@ impl Part {
     }
 }
 
+/// A module that is written.
 pub(crate) struct Writer<'m> {
     pub(crate) module: &'m Module<'m>,
     pub(crate) environment: &'m Environment<'m>,
@@ -79,6 +80,7 @@ pub(crate) struct Writer<'m> {
     pub(crate) globals: String,
     pub(crate) functions: String,
     pub(crate) metadata: kernel::Metadata,
+    pub(crate) lines: Lines,
 }
 
 impl<'m> Writer<'m> {
@@ -95,6 +97,7 @@ impl<'m> Writer<'m> {
             globals: String::new(),
             functions: String::new(),
             metadata: kernel::Metadata::default(),
+            lines: Lines::default(),
         }
     }
 

@@ -65,7 +65,7 @@ fn clang<'ctx>(context: &'ctx Context, source: Source, ast: bool) -> Parsed<'ctx
 
 /// The reader of SPIR-V as the front end.
 fn spirv<'ctx>(context: &'ctx Context, source: Source) -> Parsed<'ctx> {
-    let Source { build, target, options, .. } = source;
+    let Source { build, target, options, lines } = source;
     let Machine { triple, data_layout, .. } = Machine::of(target);
     let pointer_bits = target.pointer_bits();
     let Profile { half, double, long_atomics, generic_pointers, .. } = Profile::of(target.family);
@@ -75,6 +75,7 @@ fn spirv<'ctx>(context: &'ctx Context, source: Source) -> Parsed<'ctx> {
         data_layout,
         features: gencl_spirv::Features { half, double, long_atomics, generic_pointers },
         correctly_rounded: options.arguments.iter().any(|option| option == EXACT_DIVISION),
+        lines: lines || options.arguments.iter().any(|option| option == LINE_TABLES[0]),
         specialization: build.specialization,
     };
     let module = gencl_spirv::translate(build.source, &environment)

@@ -34,7 +34,7 @@ impl<'m> FunctionWriter<'_, 'm> {
                 let name = format!("%v{}", own.result);
                 self.body.push_str(&format!("  {name} = phi {} ", self.w.types.text(own.ty)));
                 self.phis.push((*own, self.body.len()));
-                self.body.push('\n');
+                self.body.push_str(&format!("{}\n", self.location));
                 self.is(own, name);
             }
             Op::FunctionCall => self.function_call(own)?,

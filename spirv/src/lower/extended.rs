@@ -32,8 +32,8 @@ impl<'m> FunctionWriter<'_, 'm> {
         let set = own.operand(0)?;
         match self.w.module.sets.get(&set) {
             Some(Set::OpenCl) => {}
-            Some(Set::Ignored) => return Ok(true),
-            None => return Err(own.error(format!("{set} is no instruction set"))),
+            // What is ignored does not come here.
+            _ => return Err(own.error(format!("{set} is no instruction set"))),
         }
         let number = own.operand(1)?;
         let row = OPENCL_STD_100_INSTRUCTION_TABLE.lookup_opcode(number);

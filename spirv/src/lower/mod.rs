@@ -22,8 +22,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::Result;
 use crate::kernel;
+use crate::lines;
 use crate::mangle::{Parameter, mangle};
-use crate::module::{Block, Function, is_debug};
+use crate::module::{Block, Function, Place};
 use crate::order;
 use crate::types::{Image, Type, address_space};
 use crate::walk::{Id, Instruction};
@@ -64,12 +65,20 @@ pub(crate) struct FunctionWriter<'w, 'm> {
     /// `phi`s, whose operands are known in the end: instruction, and where its text goes.
     phis: Vec<(Instruction<'m>, usize)>,
     temporaries: usize,
+    /// The function's debug information.
+    subprogram: Option<usize>,
+    /// What attaches its place in the source to an instruction.
+    location: String,
 }
 
 impl<'w, 'm> FunctionWriter<'w, 'm> {
     pub(crate) fn new(w: &'w mut Writer<'m>, declared: &'m Function<'m>) -> FunctionWriter<'w, 'm> {
         let own = w.module.called_only(declared).unwrap_or(declared);
-        let instructions = || own.blocks.iter().flat_map(|block| &block.instructions);
+        let module = w.module;
+        let instructions = || {
+            let all = own.blocks.iter().flat_map(|block| &block.instructions);
+            all.filter(|own| !module.is_debug(own))
+        };
         let mut uses = FxHashMap::default();
         for operand in instructions().flat_map(|own| own.operands) {
             *uses.entry(*operand).or_insert(0) += 1;
@@ -94,6 +103,8 @@ impl<'w, 'm> FunctionWriter<'w, 'm> {
             written: FxHashSet::default(),
             phis: Vec::new(),
             temporaries: 0,
+            subprogram: None,
+            location: String::new(),
         }
     }
 
@@ -107,11 +118,14 @@ impl<'w, 'm> FunctionWriter<'w, 'm> {
         if own.blocks.is_empty() {
             return Ok(format!("declare spir_func {result} {name}({parameters}) #0\n"));
         }
+        let entry = module.entry_points.iter().find(|entry| entry.function == id);
+        let called = module.names.get(&id).or_else(|| module.names.get(&own.own.result));
+        let called = entry.map(|entry| &entry.name).or(called).map_or("", String::as_str);
+        self.subprogram = self.w.subprogram(own, called);
         for block in order::blocks(own, |selector| self.literal_words(selector))? {
             self.write_block(block)?;
         }
         let body = self.with_phis()?;
-        let entry = module.entry_points.iter().find(|entry| entry.function == id);
         let linkage = match module.linkage(id) {
             _ if entry.is_some() => "",
             Some((name, _)) if module.entry_points.iter().any(|entry| entry.name == name) => "internal ",
@@ -127,6 +141,9 @@ impl<'w, 'm> FunctionWriter<'w, 'm> {
             for (kind, node) in kernel::metadata(module, &self.w.types, &entry.name, self.declared) {
                 let _ = write!(text, " !{kind} !{}", self.w.metadata.add(&node));
             }
+        }
+        if let Some(subprogram) = self.subprogram {
+            let _ = write!(text, " !dbg !{subprogram}");
         }
         let _ = write!(text, " {{\n{body}}}\n");
         Ok(text)
@@ -183,6 +200,7 @@ impl<'w, 'm> FunctionWriter<'w, 'm> {
         let _ = writeln!(self.body, "b{}:", block.label);
         self.label = block.label;
         self.written.insert(block.label);
+        self.set_place(None);
         block.instructions.iter().try_for_each(|own| self.instruction(own))
     }
 
@@ -210,9 +228,21 @@ impl<'w, 'm> FunctionWriter<'w, 'm> {
         Ok(text)
     }
 
+    /// The place of the instructions that follow. Line 0 is one that is not known.
+    fn set_place(&mut self, place: Option<Place>) {
+        let Some(subprogram) = self.subprogram else { return };
+        let (line, column) = place.map_or((0, 0), |place| (place.line, place.column));
+        self.location = format!(", !dbg !{}", self.w.location(subprogram, line, column));
+    }
+
     fn instruction(&mut self, own: &Instruction<'m>) -> Result<()> {
-        let done = is_debug(own.op)
-            || self.control(own)?
+        if self.w.module.is_debug(own) {
+            if matches!(own.op, Op::Line | Op::NoLine) {
+                self.set_place(lines::place(*own));
+            }
+            return Ok(());
+        }
+        let done = self.control(own)?
             || self.arithmetic(own)?
             || self.bits(own)?
             || self.dot(own)?
@@ -260,7 +290,7 @@ impl<'w, 'm> FunctionWriter<'w, 'm> {
     }
 
     fn line(&mut self, text: &str) {
-        let _ = writeln!(self.body, "  {text}");
+        let _ = writeln!(self.body, "  {text}{}", self.location);
     }
 
     /// A value that SPIR-V does not name.
