@@ -1,4 +1,7 @@
 //! What producers say of loops: OpLoopMerge and OpLoopControlINTEL, as metadata of the branch back to the header.
+//!
+//! DontUnroll is left out. Clang says it of all loops at -O1, at which SPIR-V is often made, and loops over private arrays
+//! have to be unrolled to keep them in registers.
 
 use rspirv::spirv::{LoopControl, Op};
 
@@ -24,9 +27,6 @@ impl<'m> FunctionWriter<'_, 'm> {
         let mut properties = Vec::new();
         if control.contains(LoopControl::UNROLL) {
             properties.push("!\"llvm.loop.unroll.enable\"".to_owned());
-        }
-        if control.contains(LoopControl::DONT_UNROLL) {
-            properties.push("!\"llvm.loop.unroll.disable\"".to_owned());
         }
         let mut literals = own.operands_from(first + 1)?.iter();
         for parameter in PARAMETERS.into_iter().filter(|parameter| control.contains(*parameter)) {
