@@ -70,10 +70,15 @@ int OVERLOAD CONVERGENT work_group_all(int x) { return !__gencl_group_votes(!x);
         return PUT(before, __gencl_exclusive_scan_##OP##_##NAME(x)); \
     }
 #define ADD(A, B) ((A) + (B))
+#define MUL(A, B) ((A) * (B))
+#define AND(A, B) ((A) & (B))
+#define OR(A, B) ((A) | (B))
+#define XOR(A, B) ((A) ^ (B))
 
 #define FUNCTIONS(TYPE, NAME, SMALLEST, LARGEST, MIN, MAX) \
     BROADCAST(TYPE, NAME, ) \
     TOGETHER(TYPE, NAME, add, (TYPE)0, ADD) \
+    TOGETHER(TYPE, NAME, mul, (TYPE)1, MUL) \
     TOGETHER(TYPE, NAME, min, LARGEST, MIN) \
     TOGETHER(TYPE, NAME, max, SMALLEST, MAX)
 FUNCTIONS(int, s32, INT_MIN, INT_MAX, min, max)
@@ -83,3 +88,23 @@ FUNCTIONS(ulong, u64, 0ul, ULONG_MAX, min, max)
 FUNCTIONS(float, f32, -INFINITY, INFINITY, fmin, fmax)
 FUNCTIONS(half, f16, (half)-INFINITY, (half)INFINITY, fmin, fmax)
 FUNCTIONS(double, f64, -(double)INFINITY, (double)INFINITY, fmin, fmax)
+
+// These are of SPIR-V (SPV_KHR_uniform_group_instructions).
+#define INTEGER_FUNCTIONS(TYPE, NAME) \
+    TOGETHER(TYPE, NAME, and, ~(TYPE)0, AND) \
+    TOGETHER(TYPE, NAME, or, (TYPE)0, OR) \
+    TOGETHER(TYPE, NAME, xor, (TYPE)0, XOR)
+INTEGER_FUNCTIONS(int, s32)
+INTEGER_FUNCTIONS(uint, u32)
+INTEGER_FUNCTIONS(long, s64)
+INTEGER_FUNCTIONS(ulong, u64)
+
+#define LOGICAL_FUNCTION(HOW, OP) \
+    int OVERLOAD CONVERGENT work_group_##HOW##_logical_##OP(int x) { return work_group_##HOW##_##OP((int)(x != 0)) != 0; }
+#define LOGICAL_FUNCTIONS(OP) \
+    LOGICAL_FUNCTION(reduce, OP) \
+    LOGICAL_FUNCTION(scan_inclusive, OP) \
+    LOGICAL_FUNCTION(scan_exclusive, OP)
+LOGICAL_FUNCTIONS(and)
+LOGICAL_FUNCTIONS(or)
+LOGICAL_FUNCTIONS(xor)

@@ -58,7 +58,7 @@ const CAPABILITIES: &[(Capability, Kind, Has)] = &[
     (C::GroupNonUniformShuffleRelative, Whole, ALL),
     (C::GroupNonUniformClustered, Whole, ALL),
     (C::GroupNonUniformRotateKHR, Whole, ALL),
-    (C::GroupUniformArithmeticKHR, Tolerated, ALL),
+    (C::GroupUniformArithmeticKHR, Whole, ALL),
     (C::SubgroupBallotKHR, Tolerated, ALL),
     (C::SubgroupVoteKHR, Tolerated, ALL),
     (C::BitInstructions, Whole, ALL),
@@ -77,6 +77,8 @@ const CAPABILITIES: &[(Capability, Kind, Has)] = &[
     (C::SubgroupBufferBlockIOINTEL, Whole, ALL),
     (C::SubgroupImageBlockIOINTEL, Whole, ALL),
     (C::SubgroupImageMediaBlockIOINTEL, Whole, ALL),
+    (C::FPFastMathModeINTEL, Whole, ALL),
+    (C::MemoryAccessAliasingINTEL, Whole, ALL),
     (C::ArbitraryPrecisionIntegersALTERA, Tolerated, ALL),
 ];
 
@@ -87,6 +89,7 @@ const EXTENSIONS: &[(&CStr, Has)] = &[
     (c"SPV_KHR_linkonce_odr", ALL),
     (c"SPV_KHR_expect_assume", ALL),
     (c"SPV_KHR_subgroup_rotate", ALL),
+    (c"SPV_KHR_uniform_group_instructions", ALL),
     (c"SPV_KHR_non_semantic_info", ALL),
     (c"SPV_KHR_bit_instructions", ALL),
     (c"SPV_KHR_integer_dot_product", ALL),
@@ -96,6 +99,8 @@ const EXTENSIONS: &[(&CStr, Has)] = &[
     (c"SPV_INTEL_subgroups", ALL),
     (c"SPV_INTEL_media_block_io", ALL),
     (c"SPV_INTEL_unstructured_loop_controls", ALL),
+    (c"SPV_INTEL_memory_access_aliasing", ALL),
+    (c"SPV_INTEL_fp_fast_math_mode", ALL),
 ];
 
 /// What the instructions of a set are.

@@ -1,9 +1,9 @@
 //! OpSpecConstantOp: operations on constants, which LLVM has no constant expressions for.
 
+use half::f16;
 use rspirv::spirv::Op;
 
 use crate::error::Result;
-use crate::half;
 use crate::types::Type;
 use crate::walk::{Id, Instruction};
 use crate::writer::{Constant, Part, Writer};
@@ -170,7 +170,7 @@ impl Number {
     /// The value of a float.
     fn value(self) -> Option<f64> {
         match self {
-            Number::Float(bits, 16) => Some(half::value(bits as u16)),
+            Number::Float(bits, 16) => Some(f16::from_bits(bits as u16).into()),
             Number::Float(bits, 32) => Some(f32::from_bits(bits as u32).into()),
             Number::Float(bits, _) => Some(f64::from_bits(bits)),
             Number::Int(..) => None,
@@ -181,7 +181,7 @@ impl Number {
 /// The bits of the float of a width that is nearest to a value.
 fn rounded(value: f64, width: u32) -> u64 {
     match width {
-        16 => half::bits(value).into(),
+        16 => f16::from_f64(value).to_bits().into(),
         32 => (value as f32).to_bits().into(),
         _ => value.to_bits(),
     }

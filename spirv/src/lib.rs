@@ -11,7 +11,6 @@ mod constants;
 mod environment;
 mod error;
 mod fold;
-mod half;
 mod inspect;
 mod kernel;
 mod lines;

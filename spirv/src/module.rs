@@ -199,6 +199,8 @@ impl<'a> Module<'a> {
             | Op::DecorateString
             | Op::MemberDecorate
             | Op::MemberDecorateString => {}
+            // What accesses may be of the same memory: hints, by decorations and memory operands.
+            Op::AliasDomainDeclINTEL | Op::AliasScopeDeclINTEL | Op::AliasScopeListDeclINTEL => {}
             Op::TypeForwardPointer => self.globals.push(*own),
             Op::ExtInst if self.is_debug(own) => {}
             _ if own.result != 0 => self.globals.push(*own),

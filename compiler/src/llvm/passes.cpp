@@ -9,12 +9,57 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IR/Operator.h>
 #include <llvm/Transforms/Scalar/InferAddressSpaces.h>
+
+namespace {
+
+constexpr unsigned GLOBAL = 1;
+
+// Whether a value is, or a constant has in it, a cast of a pointer that is not global to a generic one.
+bool makes_generic(const llvm::Value *value, unsigned generic) {
+  if (const auto *cast = llvm::dyn_cast<llvm::AddrSpaceCastOperator>(value)) {
+    if (cast->getDestAddressSpace() == generic && cast->getSrcAddressSpace() != GLOBAL) {
+      return true;
+    }
+  }
+  const auto *constant = llvm::dyn_cast<llvm::ConstantExpr>(value);
+  return constant && llvm::any_of(constant->operands(), [=](const llvm::Use &use) { return makes_generic(use, generic); });
+}
+
+bool makes_generic(const llvm::Function &function, unsigned generic) {
+  return llvm::any_of(llvm::instructions(function), [=](const llvm::Instruction &instruction) {
+    return makes_generic(&instruction, generic) ||
+           llvm::any_of(instruction.operands(), [=](const llvm::Use &use) { return makes_generic(use, generic); });
+  });
+}
+
+// Tells LLVM that generic pointers from memory and integers are global ones. Returns whether there were any.
+bool assume_global(llvm::Function &function, unsigned generic) {
+  llvm::SmallVector<llvm::Instruction *> unknown;
+  for (llvm::Instruction &instruction : llvm::instructions(function)) {
+    if (llvm::isa<llvm::LoadInst, llvm::IntToPtrInst, llvm::ExtractValueInst>(instruction) && instruction.getType()->isPointerTy() &&
+        instruction.getType()->getPointerAddressSpace() == generic) {
+      unknown.push_back(&instruction);
+    }
+  }
+  for (llvm::Instruction *instruction : unknown) {
+    llvm::IRBuilder<> builder(instruction->getNextNode());
+    llvm::Value *global = builder.CreateAddrSpaceCast(instruction, llvm::PointerType::get(function.getContext(), GLOBAL));
+    llvm::Value *again = builder.CreateAddrSpaceCast(global, instruction->getType());
+    instruction->replaceUsesWithIf(again, [=](const llvm::Use &use) { return use.getUser() != global; });
+  }
+  return !unknown.empty();
+}
+
+} // namespace
 
 extern "C" {
 
 // Infers the address spaces of generic pointers in all functions. The pass in textual form gets the number of
 // the generic address space from the target, and SPIR has none in LLVM.
+// In a function that makes no generic pointer of a private or local one, those that it reads are global: pointers to
+// the memory of other work-groups and launches are not valid (OpenCL C 3.0, 6.7.5).
 void gencl_infer_address_spaces(LLVMModuleRef raw, unsigned generic) {
   llvm::Module &module = *llvm::unwrap(raw);
   Analyses analyses;
@@ -23,6 +68,9 @@ void gencl_infer_address_spaces(LLVMModuleRef raw, unsigned generic) {
   for (llvm::Function &function : module) {
     if (!function.isDeclaration()) {
       passes.run(function, analyses.functions);
+      if (!makes_generic(function, generic) && assume_global(function, generic)) {
+        passes.run(function, analyses.functions);
+      }
     }
   }
 }

@@ -14,7 +14,8 @@ use crate::llvm::view::{Block, Module, Opcode, TypeKind, Value, ValueKind};
 /// that compare pointers with null.
 const NULL_ROOM: u32 = 16;
 
-/// Whether a local or private pointer is compared with null, or converted to an integer.
+/// Whether a local or private pointer is compared with null, or converted to an integer or from one: all that is left of
+/// a generic pointer whose tag is looked at.
 fn asks_for_null(instruction: Value) -> bool {
     let short = |value: Value| matches!(value.ty().kind(), TypeKind::Pointer(0 | 3));
     match instruction.opcode() {
@@ -23,6 +24,7 @@ fn asks_for_null(instruction: Value) -> bool {
             short(a) && (a.kind() == ValueKind::Zero || b.kind() == ValueKind::Zero)
         }
         Opcode::LLVMPtrToInt => short(instruction.operand(0)),
+        Opcode::LLVMIntToPtr => short(instruction),
         _ => false,
     }
 }

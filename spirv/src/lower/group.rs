@@ -38,6 +38,14 @@ const REDUCTIONS: &[(Op, &str, Sign, bool)] = &[
     (Op::GroupNonUniformLogicalAnd, "logical_and", Sign::Signed, true),
     (Op::GroupNonUniformLogicalOr, "logical_or", Sign::Signed, true),
     (Op::GroupNonUniformLogicalXor, "logical_xor", Sign::Signed, true),
+    (Op::GroupIMulKHR, "mul", Sign::Signed, true),
+    (Op::GroupFMulKHR, "mul", Sign::Signed, true),
+    (Op::GroupBitwiseAndKHR, "and", Sign::Signed, true),
+    (Op::GroupBitwiseOrKHR, "or", Sign::Signed, true),
+    (Op::GroupBitwiseXorKHR, "xor", Sign::Signed, true),
+    (Op::GroupLogicalAndKHR, "logical_and", Sign::Signed, true),
+    (Op::GroupLogicalOrKHR, "logical_or", Sign::Signed, true),
+    (Op::GroupLogicalXorKHR, "logical_xor", Sign::Signed, true),
 ];
 
 /// Functions of a sub-group with a value and perhaps an unsigned number, by their opcode.
@@ -187,7 +195,9 @@ impl<'m> FunctionWriter<'_, 'm> {
             GroupOperation::ClusteredReduce => "clustered_reduce",
             _ => return Err(own.error("the group operation is not supported")),
         };
-        let middle = if non_uniform && how != "clustered_reduce" { "non_uniform_" } else { "" };
+        // Work-groups have the functions in uniform control flow only.
+        let non_uniform = non_uniform && prefix == "sub" && how != "clustered_reduce";
+        let middle = if non_uniform { "non_uniform_" } else { "" };
         let function = format!("{prefix}_group_{middle}{how}_{name}");
         if name.starts_with("logical") {
             let mut list = vec![self.integer_of_truth(own, 2)?];
