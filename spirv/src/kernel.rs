@@ -1,59 +1,11 @@
 //! What clang says of kernels in metadata.
 
-use std::fmt::Write;
-
 use rspirv::spirv::{Decoration, ExecutionMode, FunctionParameterAttribute, StorageClass};
 
 use crate::module::{Function, Module};
 use crate::text::escaped;
 use crate::types::{Image, Type, Types, address_space};
 use crate::walk::Id;
-
-/// The metadata of a module.
-#[derive(Debug, Default)]
-pub(crate) struct Metadata {
-    text: String,
-    next: usize,
-    division: Option<usize>,
-}
-
-impl Metadata {
-    /// Enters a node that is a list; its number.
-    pub(crate) fn add(&mut self, list: &str) -> usize {
-        self.add_node(&format!("!{{{list}}}"))
-    }
-
-    /// Enters a node; its number.
-    pub(crate) fn add_node(&mut self, node: &str) -> usize {
-        let _ = writeln!(self.text, "!{} = {node}", self.next);
-        self.next += 1;
-        self.next - 1
-    }
-
-    /// Enters a node that equal ones are not merged with; its number.
-    pub(crate) fn add_distinct(&mut self, node: &str) -> usize {
-        self.add_node(&format!("distinct {node}"))
-    }
-
-    /// Enters the properties of a loop, each a node; the number of the loop's own node, which names itself.
-    pub(crate) fn add_loop(&mut self, properties: &[String]) -> usize {
-        let list: Vec<String> = properties.iter().map(|node| format!(", !{}", self.add(node))).collect();
-        self.add_distinct(&format!("!{{!{}{}}}", self.next, list.concat()))
-    }
-
-    /// The number of the node with the error that a division of single floats may have: OpenCL C 3.0, 7.4.
-    pub(crate) fn division(&mut self) -> usize {
-        if let Some(number) = self.division {
-            return number;
-        }
-        let number = self.add("float 2.5");
-        *self.division.insert(number)
-    }
-
-    pub(crate) fn text(&self) -> String {
-        format!("\n!opencl.ocl.version = !{{!{0}}}\n{1}!{0} = !{{i32 3, i32 0}}\n", self.next, self.text)
-    }
-}
 
 /// The attachments of a kernel's definition: kind, node.
 pub(crate) fn metadata(

@@ -16,6 +16,7 @@ mod kernel;
 mod lines;
 mod lower;
 mod mangle;
+mod metadata;
 mod module;
 mod order;
 #[cfg(test)]

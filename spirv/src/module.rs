@@ -8,7 +8,6 @@ use rustc_hash::FxHashMap;
 use crate::capability::{self, Set};
 use crate::environment::Features;
 use crate::error::Result;
-use crate::lines;
 use crate::walk::{Id, Instruction};
 
 /// What is said of an id, apart from its definition.
@@ -39,6 +38,16 @@ pub(crate) struct Place {
     pub(crate) file: Id,
     pub(crate) line: u32,
     pub(crate) column: u32,
+}
+
+impl Place {
+    /// The place that an OpLine tells.
+    pub(crate) fn of(own: Instruction<'_>) -> Option<Place> {
+        match (own.op, own.operands) {
+            (Op::Line, [file, line, column, ..]) => Some(Place { file: *file, line: *line, column: *column }),
+            _ => None,
+        }
+    }
 }
 
 /// A basic block.
@@ -96,7 +105,7 @@ impl<'a> Module<'a> {
                     let (parameters, blocks) = (Vec::new(), Vec::new());
                     open = Some(Function { own: *own, place, parameters, blocks });
                 }
-                (Op::Line | Op::NoLine, None) => place = lines::place(*own),
+                (Op::Line | Op::NoLine, None) => place = Place::of(*own),
                 (Op::Source, None) => text_of = module.source(own)?,
                 (Op::SourceContinued, None) => {
                     if let Some(text) = text_of.and_then(|file| module.sources.get_mut(&file)) {

@@ -43,7 +43,6 @@ impl Writer<'_> {
         text.push_str(&self.functions);
         text.push_str(ATTRIBUTES);
         text.push_str(&self.metadata.text());
-        text.push_str(&self.lines.named());
         Ok(text)
     }
 

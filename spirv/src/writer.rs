@@ -8,8 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::environment::Environment;
 use crate::error::Result;
-use crate::kernel;
-use crate::lines::Lines;
+use crate::metadata::Metadata;
 use crate::module::Module;
 use crate::text::quoted;
 use crate::types::Types;
@@ -79,8 +78,7 @@ pub(crate) struct Writer<'m> {
     pub(crate) declarations: BTreeMap<String, String>,
     pub(crate) globals: String,
     pub(crate) functions: String,
-    pub(crate) metadata: kernel::Metadata,
-    pub(crate) lines: Lines,
+    pub(crate) metadata: Metadata,
 }
 
 impl<'m> Writer<'m> {
@@ -96,8 +94,7 @@ impl<'m> Writer<'m> {
             declarations: BTreeMap::new(),
             globals: String::new(),
             functions: String::new(),
-            metadata: kernel::Metadata::default(),
-            lines: Lines::default(),
+            metadata: Metadata::default(),
         }
     }
 

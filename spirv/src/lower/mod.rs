@@ -22,7 +22,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::Result;
 use crate::kernel;
-use crate::lines;
 use crate::mangle::{Parameter, mangle};
 use crate::module::{Block, Function, Place};
 use crate::order;
@@ -238,7 +237,7 @@ impl<'w, 'm> FunctionWriter<'w, 'm> {
     fn instruction(&mut self, own: &Instruction<'m>) -> Result<()> {
         if self.w.module.is_debug(own) {
             if matches!(own.op, Op::Line | Op::NoLine) {
-                self.set_place(lines::place(*own));
+                self.set_place(Place::of(*own));
             }
             return Ok(());
         }
