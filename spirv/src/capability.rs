@@ -72,6 +72,7 @@ const CAPABILITIES: &[(Capability, Kind, Has)] = &[
     (C::AtomicFloat64AddEXT, Whole, |f| f.double && f.long_atomics),
     (C::AtomicFloat32MinMaxEXT, Whole, ALL),
     (C::AtomicFloat64MinMaxEXT, Whole, |f| f.double && f.long_atomics),
+    (C::FPMaxErrorINTEL, Whole, ALL),
     (C::UnstructuredLoopControlsINTEL, Whole, ALL),
     (C::SubgroupShuffleINTEL, Whole, ALL),
     (C::SubgroupBufferBlockIOINTEL, Whole, ALL),
@@ -101,6 +102,7 @@ const EXTENSIONS: &[(&CStr, Has)] = &[
     (c"SPV_INTEL_unstructured_loop_controls", ALL),
     (c"SPV_INTEL_memory_access_aliasing", ALL),
     (c"SPV_INTEL_fp_fast_math_mode", ALL),
+    (c"SPV_INTEL_fp_max_error", ALL),
 ];
 
 /// What the instructions of a set are.

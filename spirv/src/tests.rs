@@ -3,7 +3,8 @@
 use rspirv::binary::Assemble;
 use rspirv::dr::{Builder, Operand};
 use rspirv::spirv::{
-    AddressingModel, Capability, ExecutionModel, FunctionControl, MemoryModel, Op, StorageClass, Word,
+    AddressingModel, Capability, Decoration, ExecutionModel, FunctionControl, MemoryAccess, MemoryModel, Op,
+    StorageClass, Word,
 };
 
 use crate::{Environment, Features, capabilities, extensions, is_module, translate};
@@ -100,6 +101,45 @@ fn capabilities_that_the_device_lacks_are_refused() {
 }
 
 #[test]
+fn divisions_have_the_error_that_is_asked_for() {
+    let module = |error: Option<f32>| {
+        bytes(kernel(|builder, _, _| {
+            builder.capability(Capability::FPMaxErrorINTEL);
+            let float = builder.type_float(32, None);
+            let [a, b] = [2f32, 3.0].map(|value| builder.constant_bit32(float, value.to_bits()));
+            let quotient = builder.f_div(float, None, a, b).unwrap();
+            let bits = error.map(|error| Operand::LiteralBit32(error.to_bits()));
+            if let Some(bits) = bits {
+                builder.decorate(quotient, Decoration::FPMaxErrorDecorationINTEL, vec![bits]);
+            }
+        }))
+    };
+    for (error, correctly_rounded, is_inexact) in
+        [(None, false, true), (None, true, false), (Some(2.5), true, true), (Some(0.5), false, false)]
+    {
+        let text = translate(&module(error), &Environment { correctly_rounded, ..WIDE }).unwrap();
+        assert_eq!(text.contains("!fpmath"), is_inexact, "{error:?} {correctly_rounded}: {text}");
+    }
+}
+
+#[test]
+fn copies_have_memory_operands_of_both_sides() {
+    let module = |operands: &[Operand]| {
+        bytes(kernel(|builder, int, out| {
+            let four = builder.constant_bit32(int, 4);
+            builder.copy_memory_sized(out, out, four, None, None, operands.to_vec()).unwrap();
+        }))
+    };
+    let mask = Operand::MemoryAccess(MemoryAccess::ALIGNED);
+    let [to, from] = [16, 4].map(Operand::LiteralBit32);
+    let text = translate(&module(&[mask.clone(), to.clone(), mask.clone(), from]), &WIDE).unwrap();
+    assert!(text.contains("(ptr addrspace(1) align 16 %v"), "{text}");
+    assert!(text.contains(", ptr addrspace(1) align 4 %v"), "{text}");
+    let text = translate(&module(&[mask, to]), &WIDE).unwrap();
+    assert!(text.contains(", ptr addrspace(1) align 16 %v"), "{text}");
+}
+
+#[test]
 fn blocks_may_come_before_those_that_dominate_them() {
     let module = kernel(|builder, int, out| {
         let (early, late) = (builder.id(), builder.id());
@@ -124,7 +164,7 @@ fn blocks_may_come_before_those_that_dominate_them() {
 fn specialisation_constants_have_the_values_that_are_given() {
     let module = bytes(kernel(|builder, int, out| {
         let constant = builder.spec_constant_bit32(int, 1);
-        builder.decorate(constant, rspirv::spirv::Decoration::SpecId, vec![Operand::LiteralBit32(7)]);
+        builder.decorate(constant, Decoration::SpecId, vec![Operand::LiteralBit32(7)]);
         let double = builder.spec_constant_op(int, Op::IAdd);
         builder
             .module_mut()

@@ -69,7 +69,7 @@ impl<'m> FunctionWriter<'_, 'm> {
             }
             let flags = self.flags(own, name);
             let ty = self.type_of(&a).to_owned();
-            let accuracy = if own.op == Op::FDiv { self.accuracy(own.ty) } else { String::new() };
+            let accuracy = if own.op == Op::FDiv { self.accuracy(own) } else { String::new() };
             self.result(own, &format!("{name}{flags} {ty} {}, {}{accuracy}", a.text, b.text));
             return Ok(true);
         }
@@ -169,10 +169,16 @@ impl<'m> FunctionWriter<'_, 'm> {
         Ok(true)
     }
 
-    /// The error that a division of single floats may have, as an attachment.
-    fn accuracy(&mut self, ty: Id) -> String {
-        let is_single = self.w.types.scalar(ty) == Some(&Type::Float(32));
-        if !is_single || self.w.environment.correctly_rounded {
+    /// The error that a division of single floats may have, as an attachment: OpenCL's if the module does not ask for
+    /// less (SPV_INTEL_fp_max_error).
+    fn accuracy(&mut self, own: &Instruction<'_>) -> String {
+        let is_single = self.w.types.scalar(own.ty) == Some(&Type::Float(32));
+        let asked = self.w.module.decoration(own.result, Decoration::FPMaxErrorDecorationINTEL);
+        let is_exact = match asked {
+            Some([bits, ..]) => f32::from_bits(*bits) < 2.5,
+            _ => self.w.environment.correctly_rounded,
+        };
+        if !is_single || is_exact {
             return String::new();
         }
         format!(", !fpmath !{}", self.w.metadata.division())

@@ -11,10 +11,7 @@ use crate::writer::Value;
 impl<'m> FunctionWriter<'_, 'm> {
     pub(super) fn composite(&mut self, own: &Instruction<'m>) -> Result<bool> {
         match own.op {
-            Op::VectorExtractDynamic => {
-                let (vector, index) = (self.typed(own, 0)?, self.typed(own, 1)?);
-                self.result(own, &format!("extractelement {vector}, {index}"));
-            }
+            Op::VectorExtractDynamic => self.extract_dynamic(own)?,
             Op::VectorInsertDynamic => {
                 let list = [self.typed(own, 0)?, self.typed(own, 1)?, self.typed(own, 2)?];
                 self.result(own, &format!("insertelement {}", list.join(", ")));

@@ -43,8 +43,10 @@ const MASKS: &[(BuiltIn, &str)] = &[
 struct Access {
     volatile: &'static str,
     alignment: String,
-    /// Of each side, for `memcpy`.
+    /// The same in bytes, for `memcpy`.
     bytes: u32,
+    /// The number of the operand behind.
+    end: usize,
 }
 
 impl<'m> FunctionWriter<'_, 'm> {
@@ -63,11 +65,10 @@ impl<'m> FunctionWriter<'_, 'm> {
                     return Err(own.error("the target is no pointer"));
                 };
                 let ty = self.w.types.text(*pointee).to_owned();
-                let (from, access) = (self.typed(own, 1)?, access(own, 2)?);
-                let value =
-                    self.temporary(&format!("load {}{ty}, {from}{}", access.volatile, access.alignment));
+                let (from, [written, read]) = (self.typed(own, 1)?, accesses(own, 2)?);
+                let value = self.temporary(&format!("load {}{ty}, {from}{}", read.volatile, read.alignment));
                 let to = self.w.typed(&to);
-                self.line(&format!("store {}{ty} {value}, {to}{}", access.volatile, access.alignment));
+                self.line(&format!("store {}{ty} {value}, {to}{}", written.volatile, written.alignment));
             }
             Op::CopyMemorySized => self.copy_sized(own)?,
             Op::AccessChain | Op::InBoundsAccessChain | Op::PtrAccessChain | Op::InBoundsPtrAccessChain => {
@@ -148,54 +149,87 @@ impl<'m> FunctionWriter<'_, 'm> {
             }
             return Ok(());
         }
+        let (scalar, count) = self.w.types.element(own.ty);
+        if count == 1 {
+            let value = self.built_in_element(own, variable, scalar, &element.unwrap_or(0).to_string())?;
+            self.is(own, value);
+            return Ok(());
+        }
+        let (ty, wanted) = (self.w.types.text(own.ty).to_owned(), self.w.types.text(scalar).to_owned());
+        let mut all = "poison".to_owned();
+        for dimension in 0..count {
+            let value = self.built_in_element(own, variable, scalar, &dimension.to_string())?;
+            all = self.temporary(&format!("insertelement {ty} {all}, {wanted} {value}, i32 {dimension}"));
+        }
+        self.loaded.insert(own.result, variable);
+        self.is(own, all);
+        Ok(())
+    }
+
+    /// The value of a built-in variable in a dimension, an `i32`, as a scalar of a type.
+    fn built_in_element(
+        &mut self,
+        own: &Instruction<'m>,
+        variable: BuiltIn,
+        scalar: Id,
+        dimension: &str,
+    ) -> Result<String> {
         let row = BUILT_INS.iter().find(|row| row.0 == variable);
         let (_, name, by_dimension, is_size) =
             *row.ok_or_else(|| own.error(format!("the built-in variable {variable:?} is not supported")))?;
         let given = if is_size { self.size_type().1 } else { "i32" };
-        let (scalar, count) = self.w.types.element(own.ty);
         let wanted = self.w.types.text(scalar).to_owned();
         let mangled = format!("_Z{}{name}{}", name.len(), if by_dimension { "j" } else { "v" });
-        let one = |writer: &mut Self, dimension: u64| {
-            let arguments =
-                if by_dimension { vec![("i32".into(), dimension.to_string())] } else { Vec::new() };
-            let value = writer.call(&mangled, given, &arguments);
-            match (given, wanted.as_str()) {
-                ("i64", "i32") => writer.temporary(&format!("trunc i64 {value} to i32")),
-                ("i32", "i64") => writer.temporary(&format!("zext i32 {value} to i64")),
-                _ => value,
+        let arguments = if by_dimension { vec![("i32".into(), dimension.to_owned())] } else { Vec::new() };
+        let value = self.call(&mangled, given, &arguments);
+        Ok(match (given, wanted.as_str()) {
+            ("i64", "i32") => self.temporary(&format!("trunc i64 {value} to i32")),
+            ("i32", "i64") => self.temporary(&format!("zext i32 {value} to i64")),
+            _ => value,
+        })
+    }
+
+    /// An element of a vector, by an index that is not constant. That of a built-in variable is a call of its function, as
+    /// in OpenCL C, which producers make it of: beyond the dimensions it has a value.
+    pub(super) fn extract_dynamic(&mut self, own: &Instruction<'m>) -> Result<()> {
+        let (vector, index) = (self.typed(own, 0)?, self.operand(own, 1)?);
+        let Some(variable) = self.loaded.get(&own.operand(0)?).copied() else {
+            let index = self.w.typed(&index);
+            self.result(own, &format!("extractelement {vector}, {index}"));
+            return Ok(());
+        };
+        let dimension = match self.w.types.get(index.ty) {
+            Some(Type::Int(32)) => index.text,
+            Some(Type::Int(33..)) => {
+                let typed = self.w.typed(&index);
+                self.temporary(&format!("trunc {typed} to i32"))
+            }
+            _ => {
+                let typed = self.w.typed(&index);
+                self.temporary(&format!("zext {typed} to i32"))
             }
         };
-        if count == 1 {
-            let value = one(self, element.unwrap_or(0));
-            self.is(own, value);
-            return Ok(());
-        }
-        let ty = self.w.types.text(own.ty).to_owned();
-        let mut all = "poison".to_owned();
-        for dimension in 0..count {
-            let value = one(self, dimension.into());
-            all = self.temporary(&format!("insertelement {ty} {all}, {wanted} {value}, i32 {dimension}"));
-        }
-        self.is(own, all);
+        let value = self.built_in_element(own, variable, own.ty, &dimension)?;
+        self.is(own, value);
         Ok(())
     }
 
     fn copy_sized(&mut self, own: &Instruction<'m>) -> Result<()> {
         let [to, from, size] = [self.operand(own, 0)?, self.operand(own, 1)?, self.operand(own, 2)?];
-        let access = access(own, 3)?;
+        let [written, read] = accesses(own, 3)?;
         let code = |value: &Value| match self.w.types.get(value.ty) {
             Some(Type::Pointer(class, _)) => format!("p{}", crate::types::address_space(*class).unwrap_or(0)),
             _ => "p0".into(),
         };
         let name = format!("llvm.memcpy.{}.{}.{}", code(&to), code(&from), self.type_of(&size));
-        let volatile = if access.volatile.is_empty() { "false" } else { "true" };
+        let is_volatile = [&written, &read].iter().any(|access| !access.volatile.is_empty());
         let types = format!("{}, {}, {}, i1", self.type_of(&to), self.type_of(&from), self.type_of(&size));
         self.w.declare_intrinsic(&name, "void", &types);
-        let align = access.bytes;
+        let (to_align, from_align) = (written.bytes, read.bytes);
         let [to_ty, from_ty] = [&to, &from].map(|value| self.type_of(value).to_owned());
         let size = self.w.typed(&size);
         self.line(&format!(
-            "call void @{name}({to_ty} align {align} {}, {from_ty} align {align} {}, {size}, i1 {volatile})",
+            "call void @{name}({to_ty} align {to_align} {}, {from_ty} align {from_align} {}, {size}, i1 {is_volatile})",
             to.text, from.text
         ));
         Ok(())
@@ -267,12 +301,24 @@ impl Writer<'_> {
 
 /// Memory operands, from operand `first` on.
 fn access(own: &Instruction<'_>, first: usize) -> Result<Access> {
-    let mask = MemoryAccess::from_bits_truncate(own.operands.get(first).copied().unwrap_or(0));
+    let mask = MemoryAccess::from_bits_retain(own.operands.get(first).copied().unwrap_or(0));
     let volatile = if mask.contains(MemoryAccess::VOLATILE) { "volatile " } else { "" };
     let bytes = if mask.contains(MemoryAccess::ALIGNED) { own.operand(first + 1)? } else { 0 };
     if bytes != 0 && !bytes.is_power_of_two() {
         return Err(own.error(format!("an alignment of {bytes} is no power of two")));
     }
     let alignment = if bytes == 0 { String::new() } else { format!(", align {bytes}") };
-    Ok(Access { volatile, alignment, bytes: bytes.max(1) })
+    let operands = (mask & MemoryAccess::from_bits_retain(WITH_OPERAND)).bits().count_ones() as usize;
+    Ok(Access { volatile, alignment, bytes: bytes.max(1), end: first + 1 + operands })
 }
+
+/// Memory operands of a copy: of what is written, and of what is read, which may have some of its own since SPIR-V 1.4.
+fn accesses(own: &Instruction<'_>, first: usize) -> Result<[Access; 2]> {
+    let written = access(own, first)?;
+    let read = if own.operands.len() > written.end { written.end } else { first };
+    Ok([written, access(own, read)?])
+}
+
+/// Memory operands with an operand of their own: alignment, scopes of availability and visibility, lists of scopes that alias
+/// or do not (SPV_INTEL_memory_access_aliasing).
+const WITH_OPERAND: u32 = 0x2 | 0x8 | 0x10 | 0x1_0000 | 0x2_0000;

@@ -17,7 +17,7 @@ mod sync;
 
 use std::fmt::Write;
 
-use rspirv::spirv::{Decoration, FunctionControl, FunctionParameterAttribute, LinkageType, Op};
+use rspirv::spirv::{BuiltIn, Decoration, FunctionControl, FunctionParameterAttribute, LinkageType, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::Result;
@@ -59,6 +59,8 @@ pub(crate) struct FunctionWriter<'w, 'm> {
     label: Id,
     /// Metadata of loops, by the labels of their headers.
     loops: FxHashMap<Id, usize>,
+    /// Vectors that are built-in variables with a value for each dimension.
+    loaded: FxHashMap<Id, BuiltIn>,
     /// Labels of the blocks that are written.
     written: FxHashSet<Id>,
     /// `phi`s, whose operands are known in the end: instruction, and where its text goes.
@@ -99,6 +101,7 @@ impl<'w, 'm> FunctionWriter<'w, 'm> {
             elements: FxHashMap::default(),
             label: 0,
             loops: FxHashMap::default(),
+            loaded: FxHashMap::default(),
             written: FxHashSet::default(),
             phis: Vec::new(),
             temporaries: 0,
