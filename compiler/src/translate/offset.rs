@@ -93,6 +93,14 @@ impl<'m> Translator<'_, 'm> {
             Opcode::LLVMAdd => BinaryOp::Add,
             Opcode::LLVMSub => BinaryOp::Sub,
             Opcode::LLVMMul => BinaryOp::Mul,
+            Opcode::LLVMAnd => BinaryOp::And,
+            Opcode::LLVMOr => BinaryOp::Or,
+            Opcode::LLVMXor => BinaryOp::Xor,
+            Opcode::LLVMAShr => {
+                let (low, count) = scaled_low_half(value).expect("nothing else is wide for nothing");
+                let low = self.narrowed(low, depth - 1)?;
+                return Ok(self.scaled(Type::U32, low, 1 << count));
+            }
             _ => BinaryOp::Shl,
         };
         let (a, b) = (self.narrowed(first, depth - 1)?, self.narrowed(value.operand(1), depth - 1)?);
@@ -148,8 +156,24 @@ fn is_wide_for_nothing(module: Module, value: Value, depth: u32) -> bool {
             matches!(scalar(module, value.operand(0).ty()), Ok(Scalar::Integer(bits)) if bits <= 32)
         }
         Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMMul => narrow(0) && narrow(1),
+        Opcode::LLVMAnd | Opcode::LLVMOr | Opcode::LLVMXor => narrow(0) && narrow(1),
         // The low bits are zero if it is shifted by more.
         Opcode::LLVMShl => value.operand(1).integer().is_some_and(|count| count < 32) && narrow(0),
+        Opcode::LLVMAShr => {
+            scaled_low_half(value).is_some_and(|(low, _)| is_wide_for_nothing(module, low, depth - 1))
+        }
         _ => false,
     }
+}
+
+/// What is sign-extended from its low 32 bits and shifted to the left by less than 32 bits: the value and the distance. LLVM
+/// writes it as shifts by 32 to the left and by less to the right.
+fn scaled_low_half(value: Value<'_>) -> Option<(Value<'_>, u32)> {
+    let shifted = value.operand(0);
+    let by = |value: Value<'_>| value.operand(1).integer();
+    let is_shift = shifted.kind() == ValueKind::Instruction
+        && shifted.opcode() == Opcode::LLVMShl
+        && by(shifted) == Some(32);
+    let back = by(value).filter(|back| (1..=32).contains(back) && is_shift)?;
+    Some((shifted.operand(0), 32 - back as u32))
 }
