@@ -113,7 +113,6 @@ fn access_of(kind: &MessageOperation, has_private: bool) -> Option<Access> {
     };
     let access = |memory, write, per_lane| Some(Access { memory, write, per_lane });
     match kind {
-        MessageOperation::Untyped(m) => access(memory(m.space), m.write, true),
         MessageOperation::Scattered(m) => access(memory(m.space), m.write, true),
         MessageOperation::Atomic(m) => access(memory(m.space), true, true),
         MessageOperation::Block(m) => {

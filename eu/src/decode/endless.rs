@@ -145,9 +145,8 @@ fn effect_of(message: &MessageOperation) -> Effect {
     match message {
         M::Fence => Effect::None,
         M::Barrier | M::End => Effect::Group,
-        M::Untyped(_) | M::Scattered(_) | M::Atomic(_) | M::Block(_) if message.is_local() => Effect::Group,
-        M::Untyped(_)
-        | M::Scattered(_)
+        M::Scattered(_) | M::Atomic(_) | M::Block(_) if message.is_local() => Effect::Group,
+        M::Scattered(_)
         | M::Atomic(_)
         | M::Block(_)
         | M::Scratch(_)

@@ -46,7 +46,6 @@ impl ImageUse {
             | MessageOperation::Typed(_)
             | MessageOperation::TypedAtomic(_)
             | MessageOperation::MediaBlock(_)
-            | MessageOperation::Untyped(_)
             | MessageOperation::Scattered(_)
             | MessageOperation::Atomic(_)
             | MessageOperation::Block(_)

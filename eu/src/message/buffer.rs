@@ -1,67 +1,65 @@
 //! Messages that read and write memory as buffers: an address per channel, or blocks.
 
 use super::Space;
+use crate::operand::lanes;
 
-/// An untyped surface read or write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Untyped {
-    /// The memory that it accesses.
-    pub space: Space,
-    /// Whether it is a write.
-    pub write: bool,
-    /// Mask of the four dwords at each address.
-    pub components: u8,
-    /// Channels of the message: 8 or 16.
-    pub simd: usize,
+/// What a message with an address per channel accesses at each address: some of up to eight elements that follow each
+/// other. The translator carries it to the accesses of its IR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Elements {
+    /// Bytes of an element in memory: 1, 2, 4 or 8.
+    pub size: u8,
+    /// Bit set of the elements that are accessed.
+    pub present: u8,
+    /// What addresses must be multiples of, in bytes: 1 for byte scattered messages, whatever the size.
+    pub alignment: u8,
 }
 
-/// The element type of a scattered message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Element {
-    /// One byte, in the low bits of a dword in registers.
-    Byte,
-    /// Two bytes, in the low bits of a dword in registers.
-    Word,
-    /// Four bytes.
-    Dword,
-    /// Eight bytes.
-    Qword,
-}
-
-impl Element {
-    /// Bytes in memory.
-    pub fn size(self) -> usize {
-        match self {
-            Element::Byte => 1,
-            Element::Word => 2,
-            Element::Dword => 4,
-            Element::Qword => 8,
-        }
+impl Elements {
+    /// The first `count` elements, at most eight.
+    pub const fn first(count: usize, size: u8, alignment: u8) -> Elements {
+        Elements { size, present: ((1 << count) - 1) as u8, alignment }
     }
 
-    /// Bytes in the registers.
+    /// How many are accessed.
+    pub fn count(self) -> usize {
+        self.present.count_ones() as usize
+    }
+
+    /// Bytes of an element in the registers, where bytes and words are the low bits of dwords.
     pub fn register_size(self) -> usize {
-        self.size().max(4)
+        usize::from(self.size).max(4)
+    }
+
+    /// Byte offset from the address of each that is accessed, ascending.
+    pub fn offsets(self) -> impl Iterator<Item = usize> {
+        lanes(self.present.into()).map(move |n| n * usize::from(self.size))
+    }
+
+    /// Bytes from the address to the end of the last.
+    pub fn span(self) -> usize {
+        usize::from(self.size) * (8 - self.present.leading_zeros() as usize)
+    }
+
+    /// Whether those that are accessed follow each other from the address on.
+    pub fn is_packed(self) -> bool {
+        self.span() == self.count() * usize::from(self.size)
     }
 }
 
-/// A scattered read or write.
+/// A read or write with an address per channel: untyped surface, byte, dword and qword scattered messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scattered {
     /// The memory that it accesses.
     pub space: Space,
     /// Whether it is a write.
     pub write: bool,
-    /// Element type.
-    pub element: Element,
-    /// Number of elements at each address.
-    pub count: usize,
+    /// What it accesses at each address.
+    pub elements: Elements,
     /// Channels of the message: 8 or 16.
     pub simd: usize,
     /// Unit of addresses in bytes.
     pub address_unit: u64,
-    /// Required alignment of addresses: 1 for byte scattered messages, whatever the size of the element.
-    pub alignment: u64,
 }
 
 /// The address of a block.

@@ -8,8 +8,7 @@ use gencl_isa::{Generation, Generations};
 use super::image::operations::{MediaBlock, RowOverride, Sample, SlotGroup, Typed, TypedAtomic};
 use super::image::sample_kind::SampleKind;
 use super::{
-    Atomic, AtomicOperation, Block, BlockAddress, Element, MessageOperation, Scattered, ScratchBlock, Space,
-    Untyped,
+    Atomic, AtomicOperation, Block, BlockAddress, Elements, MessageOperation, Scattered, ScratchBlock, Space,
 };
 use crate::fault::Fault;
 
@@ -205,34 +204,24 @@ fn oword_block(fields: Fields, write: bool, address: BlockAddress) -> Option<Mes
 
 /// Byte scattered messages: an element of one, two or four bytes at any address.
 fn byte_scattered(fields: Fields, write: bool) -> Option<MessageOperation> {
-    let element = match fields.bits(10, 2) {
-        0 => Element::Byte,
-        1 => Element::Word,
-        2 => Element::Dword,
-        _ => return None,
-    };
-    Some(MessageOperation::Scattered(Scattered {
-        space: fields.surface(),
-        write,
-        element,
-        count: 1,
-        simd: fields.simd(8),
-        address_unit: 1,
-        alignment: 1,
-    }))
+    let code = fields.bits(10, 2);
+    let elements = (code < 3).then(|| Elements::first(1, 1 << code, 1))?;
+    scattered(fields.surface(), write, elements, fields.simd(8), 1)
 }
 
 /// Dword scattered messages: offsets are in dwords.
 fn dword_scattered(fields: Fields, write: bool) -> Option<MessageOperation> {
-    Some(MessageOperation::Scattered(Scattered {
-        space: fields.surface(),
-        write,
-        element: Element::Dword,
-        count: 1,
-        simd: fields.simd(8),
-        address_unit: 4,
-        alignment: 4,
-    }))
+    scattered(fields.surface(), write, Elements::first(1, 4, 4), fields.simd(8), 4)
+}
+
+fn scattered(
+    space: Space,
+    write: bool,
+    elements: Elements,
+    simd: usize,
+    address_unit: u64,
+) -> Option<MessageOperation> {
+    Some(MessageOperation::Scattered(Scattered { space, write, elements, simd, address_unit }))
 }
 
 /// The binding table index of a message that only accesses surfaces.
@@ -315,37 +304,20 @@ fn untyped(fields: Fields, space: Space, write: bool) -> Option<MessageOperation
         2 => 8,
         _ => return None,
     };
-    let components = !fields.bits(8, 4) & 0xf;
-    (components != 0).then_some(MessageOperation::Untyped(Untyped {
-        space,
-        write,
-        components: components as u8,
-        simd,
-    }))
+    let present = (!fields.bits(8, 4) & 0xf) as u8;
+    let elements = (present != 0).then_some(Elements { size: 4, present, alignment: 4 })?;
+    scattered(space, write, elements, simd, 1)
 }
 
 fn a64_scattered(fields: Fields, write: bool) -> Option<MessageOperation> {
     let blocks = fields.bits(10, 2);
-    let (element, count) = match (fields.bits(8, 2), blocks) {
-        (0, 0) => (Element::Byte, 1),
-        (0, 1) => (Element::Word, 1),
-        (0, 2) => (Element::Dword, 1),
-        (0, _) => (Element::Qword, 1),
-        (1, n) => (Element::Dword, 1 << n),
-        (2, n) => (Element::Qword, 1 << n),
+    let elements = match fields.bits(8, 2) {
+        0 => Elements::first(1, 1 << blocks, 1),
+        1 => Elements::first(1 << blocks, 4, 4),
+        2 => Elements::first(1 << blocks, 8, 4),
         _ => return None,
     };
-    let simd = fields.simd(12);
-    let alignment = if fields.bits(8, 2) == 0 { 1 } else { 4 };
-    Some(MessageOperation::Scattered(Scattered {
-        space: Space::Global,
-        write,
-        element,
-        count,
-        simd,
-        address_unit: 1,
-        alignment,
-    }))
+    scattered(Space::Global, write, elements, fields.simd(12), 1)
 }
 
 /// Bits 12:11: 0 aligned OWords, 1 unaligned OWords, 3 HWords.

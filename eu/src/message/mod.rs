@@ -17,7 +17,7 @@ use crate::dispatch::GRF_SIZE;
 use crate::fault::Fault;
 use crate::file::{self, GRF_BYTES};
 pub use atomic::{Atomic, AtomicOperation};
-pub use buffer::{Block, BlockAddress, Element, Scattered, ScratchBlock, Untyped};
+pub use buffer::{Block, BlockAddress, Elements, Scattered, ScratchBlock};
 pub use descriptor::decode;
 pub use image::{
     AddressMode, Axis, ChannelType, Component, FORMATS, FilterFacts, ImageBinding, ImageFacts, ImageNumbers,
@@ -28,9 +28,7 @@ pub use port::{MemoryRegion, Space, are_flat, can_be_flat};
 /// The operation of a message, decoded from its descriptor.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MessageOperation {
-    /// Untyped surface read or write: up to four dwords per channel.
-    Untyped(Untyped),
-    /// Byte, dword and qword scattered reads and writes.
+    /// Reads and writes with an address per channel.
     Scattered(Scattered),
     /// Atomic operations.
     Atomic(Atomic),
@@ -108,7 +106,6 @@ impl MessageOperation {
     /// The memory that it accesses as a buffer, or by the numbers of buffers.
     fn space(&self) -> Option<Space> {
         match self {
-            MessageOperation::Untyped(m) => Some(m.space),
             MessageOperation::Scattered(m) => Some(m.space),
             MessageOperation::Atomic(m) => Some(m.space),
             MessageOperation::Block(Block {
@@ -142,6 +139,16 @@ impl MessageOperation {
 }
 
 impl Message {
+    /// Offset in the register file of register `index` of the payload, which may be in the second payload of
+    /// a split send; `None` if it has fewer.
+    pub fn payload_register(&self, lengths: MessageLengths, index: usize) -> Option<usize> {
+        if index < lengths.length {
+            return Some(self.payload + index * GRF_SIZE);
+        }
+        let index = index - lengths.length;
+        (index < lengths.second_length).then_some(self.second + index * GRF_SIZE)
+    }
+
     /// Bit set of the general registers that it reads.
     pub fn reads(&self, lengths: MessageLengths) -> u128 {
         let set = |first: usize, count: usize| file::grf_mask(first, first + count * GRF_SIZE);

@@ -22,6 +22,11 @@ pub enum Space {
 }
 
 impl Space {
+    /// Bytes of an address in a message with one per channel.
+    pub fn address_size(self) -> usize {
+        if self == Space::Global { 8 } else { 4 }
+    }
+
     /// The memory that a binding table index refers to (Volume 2d, `MDC_BTS`).
     pub fn of_index(index: u32) -> Space {
         match index {

@@ -16,7 +16,7 @@ pub fn perform(call: &mut Call<'_, '_>, message: &Atomic) -> Result<(), Fault> {
     let addresses = call.addresses(space, simd)?;
     let mask = call.channels(simd)?;
     let per_source = Call::registers(simd, size);
-    let data = call.first() + Call::registers(simd, Call::address_size(space));
+    let data = call.first() + Call::registers(simd, space.address_size());
     let sources = operation.sources();
     let source = if sources > 0 { call.payload_range(data, sources * per_source)? } else { 0 };
     let response = if returns { Some(call.response(per_source)?) } else { None };

@@ -31,14 +31,8 @@ impl Call<'_, '_> {
     /// Offset in the register file of register `index` of the payload, which may be in the second payload of
     /// a split send.
     pub fn payload(&self, index: usize) -> Result<usize, Fault> {
-        if index < self.lengths.length {
-            return Ok(self.message.payload + index * GRF_SIZE);
-        }
-        let index = index - self.lengths.length;
-        if index < self.lengths.second_length {
-            return Ok(self.message.second + index * GRF_SIZE);
-        }
-        Err(Fault::illegal("the message's payload is shorter than its operation requires"))
+        let register = self.message.payload_register(self.lengths, index);
+        register.ok_or_else(|| Fault::illegal("the message's payload is shorter than its operation requires"))
     }
 
     /// Offset in the register file of `count` registers of the payload, which must be consecutive.
@@ -72,11 +66,6 @@ impl Call<'_, '_> {
         usize::from(self.lengths.header)
     }
 
-    /// Size of an address in bytes.
-    pub fn address_size(space: Space) -> usize {
-        if space == Space::Global { 8 } else { 4 }
-    }
-
     /// Number of registers of `simd` elements.
     pub fn registers(simd: usize, element_size: usize) -> usize {
         (simd * element_size).div_ceil(GRF_SIZE)
@@ -85,7 +74,7 @@ impl Call<'_, '_> {
     /// The addresses of all channels.
     #[inline]
     pub fn addresses(&self, space: Space, simd: usize) -> Result<[u64; MAX_SIMD], Fault> {
-        let size = Self::address_size(space);
+        let size = space.address_size();
         let at = self.payload_range(self.first(), Self::registers(simd, size))?;
         let bytes = &self.thread.file[at..at + simd * size];
         let mut addresses = [0; MAX_SIMD];

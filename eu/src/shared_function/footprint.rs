@@ -115,17 +115,11 @@ impl Footprint {
     /// Fills in the accesses to memory.
     fn memory(&mut self, call: &mut Call<'_, '_>, kind: &MessageOperation) {
         match kind {
-            MessageOperation::Untyped(m) => {
-                per_lane(call, m.space, m.simd, 1, |address| {
-                    let components = (0..4).filter(|c| m.components >> c & 1 != 0);
-                    self.accesses.extend(components.map(|c| Access { offset: address + c * 4, bytes: 4 }));
-                });
-                self.count_accesses(call, m.space, m.write);
-            }
             MessageOperation::Scattered(m) => {
-                let bytes = m.element.size() as u64 * m.count as u64;
-                per_lane(call, m.space, m.simd, m.address_unit, |offset| {
-                    self.accesses.push(Access { offset, bytes });
+                let bytes = m.elements.size.into();
+                per_lane(call, m.space, m.simd, m.address_unit, |address| {
+                    let offsets = m.elements.offsets().map(|inner| address.wrapping_add(inner as u64));
+                    self.accesses.extend(offsets.map(|offset| Access { offset, bytes }));
                 });
                 self.count_accesses(call, m.space, m.write);
             }

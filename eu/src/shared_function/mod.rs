@@ -62,8 +62,7 @@ pub fn send(
 
 fn perform(mut call: Call<'_, '_>, kind: &MessageOperation) -> Result<(), Trap> {
     match kind {
-        MessageOperation::Untyped(message) => scattered::untyped(&mut call, message)?,
-        MessageOperation::Scattered(message) => scattered::scattered(&mut call, message)?,
+        MessageOperation::Scattered(message) => scattered::perform(&mut call, message)?,
         MessageOperation::Atomic(message) => atomic::perform(&mut call, message)?,
         MessageOperation::Block(message) => block::block(&mut call, message)?,
         MessageOperation::Scratch(message) => block::scratch(&mut call, message)?,

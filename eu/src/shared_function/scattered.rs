@@ -8,68 +8,72 @@ use crate::dispatch::GRF_SIZE;
 use crate::fault::Fault;
 use crate::file::{element, set_element};
 use crate::message::port::{MemoryRegion, is_inside};
-use crate::message::{Element, Scattered, Untyped};
+use crate::message::{Elements, Scattered};
 use crate::operand::lanes;
 
-/// Untyped surface read and write.
-#[inline]
-pub fn untyped(call: &mut Call<'_, '_>, message: &Untyped) -> Result<(), Fault> {
-    let Untyped { space, write, components, simd } = *message;
-    let region = call.region(space)?;
-    let addresses = call.addresses(space, simd)?;
-    let mask = call.channels(simd)?;
-    let per_component = Call::registers(simd, 4);
-    let count = components.count_ones() as usize;
-    let data = call.first() + Call::registers(simd, Call::address_size(space));
-    let base = if write {
-        call.payload_range(data, count * per_component)?
-    } else {
-        call.response(count * per_component)?
-    };
-    if count == 1 && components == 1 && contiguous(call, region, &addresses[..simd], mask, base, write)? {
-        return Ok(());
-    }
-    for lane in lanes(mask) {
-        let address = call.aligned(addresses[lane], 4).map_err(|f| f.in_lane(lane as u32))?;
-        let mut slot = base + lane * 4;
-        for component in (0..4).filter(|c| components >> c & 1 != 0) {
-            let offset = address.wrapping_add(component * 4);
-            transfer(call, region, offset, slot, 4, 4, write).map_err(|f| f.in_lane(lane as u32))?;
-            slot += per_component * GRF_SIZE;
-        }
-    }
-    Ok(())
-}
+/// A dword at each address.
+const DWORD: Elements = Elements::first(1, 4, 4);
 
-/// Byte, dword and qword scattered read and write.
-pub fn scattered(call: &mut Call<'_, '_>, message: &Scattered) -> Result<(), Fault> {
-    let Scattered { space, write, element, count, simd, address_unit, alignment } = *message;
+/// Reads and writes, for each channel in turn.
+#[inline]
+pub fn perform(call: &mut Call<'_, '_>, message: &Scattered) -> Result<(), Fault> {
+    let Scattered { space, write, elements, simd, address_unit } = *message;
     let region = call.region(space)?;
     let addresses = call.addresses(space, simd)?;
     let mask = call.channels(simd)?;
-    let (size, register_size) = (element.size(), element.register_size());
-    let per_element = Call::registers(simd, register_size);
-    let data = call.first() + Call::registers(simd, Call::address_size(space));
+    let per_element = Call::registers(simd, elements.register_size());
+    let (data, count) = (call.first() + Call::registers(simd, space.address_size()), elements.count());
     let base = if write {
         call.payload_range(data, count * per_element)?
     } else {
         call.response(count * per_element)?
     };
-    if count == 1
-        && element == Element::Dword
-        && address_unit == 1
-        && contiguous(call, region, &addresses[..simd], mask, base, write)?
-    {
-        return Ok(());
+    let places = Places { region, address_unit, base, step: per_element * GRF_SIZE };
+    // Dwords are most of all: their size and, of one, the number are constants in the loop.
+    match (elements, address_unit) {
+        (DWORD, 1) => {
+            if contiguous(call, region, &addresses[..simd], mask, base, write)? {
+                return Ok(());
+            }
+            each_lane(call, Places { address_unit: 1, ..places }, &addresses, mask, DWORD, write)
+        }
+        (Elements { size: 4, alignment: 4, present }, _) => {
+            each_lane(call, places, &addresses, mask, Elements { size: 4, present, alignment: 4 }, write)
+        }
+        _ => each_lane(call, places, &addresses, mask, elements, write),
     }
+}
+
+/// Where elements are.
+#[derive(Clone, Copy)]
+struct Places {
+    region: MemoryRegion,
+    /// See [`Scattered`].
+    address_unit: u64,
+    /// First byte in the register file, and bytes from there to the next element of the lanes.
+    base: usize,
+    step: usize,
+}
+
+#[inline(always)]
+fn each_lane(
+    call: &mut Call<'_, '_>,
+    places: Places,
+    addresses: &[u64],
+    mask: u32,
+    elements: Elements,
+    write: bool,
+) -> Result<(), Fault> {
+    let (size, register_size) = (elements.size.into(), elements.register_size());
     for lane in lanes(mask) {
-        let address = call.aligned(addresses[lane].wrapping_mul(address_unit), alignment);
-        let address = address.map_err(|f| f.in_lane(lane as u32))?;
-        for k in 0..count {
-            let slot = base + k * per_element * GRF_SIZE + lane * register_size;
-            let offset = address.wrapping_add((k * size) as u64);
-            transfer(call, region, offset, slot, size, register_size, write)
-                .map_err(|f| f.in_lane(lane as u32))?;
+        let in_lane = |fault: Fault| fault.in_lane(lane as u32);
+        let address = addresses[lane].wrapping_mul(places.address_unit);
+        let address = call.aligned(address, elements.alignment.into()).map_err(in_lane)?;
+        let mut slot = places.base + lane * register_size;
+        for inner in elements.offsets() {
+            let offset = address.wrapping_add(inner as u64);
+            transfer(call, places.region, offset, slot, size, register_size, write).map_err(in_lane)?;
+            slot += places.step;
         }
     }
     Ok(())

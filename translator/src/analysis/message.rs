@@ -1,8 +1,10 @@
 //! Messages that become host code.
 
 use gencl_eu::abi::Variant;
-use gencl_eu::file::{self, GRF_BYTES};
-use gencl_eu::message::{self as eu, AtomicOperation, Block as EuBlock, BlockAddress, MessageOperation};
+use gencl_eu::file;
+use gencl_eu::message::{
+    self as eu, AtomicOperation, Block as EuBlock, BlockAddress, Elements, MessageOperation,
+};
 use gencl_eu::op::Op;
 use gencl_eu::shared_function::Call;
 
@@ -11,9 +13,6 @@ use crate::middle::op::Space;
 
 /// Bytes of a register.
 const REGISTER: usize = 32;
-
-/// Most components of an address in one access of consecutive lanes.
-const MAX_COMPONENTS: usize = 8;
 
 /// A message in host code.
 #[derive(Clone, Debug)]
@@ -44,16 +43,21 @@ pub struct Lanes {
     pub space: Space,
     /// Direction.
     pub write: bool,
-    /// Bytes of a component in memory: 1, 2, 4 or 8.
-    pub size: usize,
-    /// Bytes of a component in the registers: 4 or 8.
-    pub slot: usize,
-    /// What addresses are multiples of.
-    pub alignment: usize,
-    /// Byte offset in memory from the address, and the first byte in the registers, of each component.
-    pub components: Vec<(usize, usize)>,
+    /// What is accessed at each address.
+    pub elements: Elements,
     /// First byte of the addresses.
     pub addresses: usize,
+    /// First byte of the data.
+    pub data: usize,
+    /// Bytes from one component of all lanes to the next.
+    pub step: usize,
+}
+
+impl Lanes {
+    /// First byte of each component in the registers.
+    pub fn places(&self) -> impl Iterator<Item = usize> {
+        (0..self.elements.count()).map(|k| self.data + k * self.step)
+    }
 }
 
 /// A read or write of bytes that follow each other, for all channels.
@@ -133,7 +137,7 @@ impl Message {
         match self {
             Message::Lanes(m) => {
                 let mut uses = vec![Some(per_lane(op, m.addresses, m.space.address_size()))];
-                let data = m.components.iter().map(|(_, at)| per_lane(op, *at, m.slot));
+                let data = m.places().map(|at| per_lane(op, at, m.elements.register_size()));
                 if m.write {
                     uses.extend(data.map(Some));
                     return Effects { uses, ..Effects::default() };
@@ -152,10 +156,10 @@ impl Message {
             }
             Message::Atomic(m) => {
                 let lanes = &m.lanes;
-                let size = lanes.space.address_size();
-                let operands = m.sources.iter().map(|at| per_lane(op, *at, lanes.size));
-                let uses = [per_lane(op, lanes.addresses, size)].into_iter().chain(operands).map(Some);
-                let answers = lanes.components.iter().map(|(_, at)| per_lane(op, *at, lanes.size));
+                let value = |at| per_lane(op, at, lanes.elements.register_size());
+                let addresses = per_lane(op, lanes.addresses, lanes.space.address_size());
+                let uses = [addresses].into_iter().chain(m.sources.iter().copied().map(value)).map(Some);
+                let answers = lanes.places().map(value);
                 Effects { uses: uses.collect(), definitions: answers.map(whole).collect() }
             }
             Message::Image(m) => {
@@ -185,37 +189,19 @@ pub fn select(op: &Op, message: &eu::Message, variant: &Variant) -> Option<Messa
     match kind {
         MessageOperation::End if op.predicate.is_none() => Some(Message::End),
         _ if message.end_of_thread => None,
-        MessageOperation::Untyped(m) => {
-            let per_component = Call::registers(m.simd, 4) * REGISTER;
-            let (addresses, data) = places(op, message, m.space, m.simd, m.write)?;
-            let present = (0..4).filter(|c| m.components >> c & 1 != 0);
-            let components =
-                present.enumerate().map(|(k, c)| (c * 4, data + k * per_component)).collect::<Vec<_>>();
-            lanes(Lanes {
-                space: space(m.space, variant)?,
-                write: m.write,
-                size: 4,
-                slot: 4,
-                alignment: 4,
-                components,
-                addresses,
-            })
-        }
         MessageOperation::Scattered(m) if m.address_unit == 1 => {
-            let size = m.element.size();
-            let slot = size.max(4);
-            let per_element = Call::registers(m.simd, slot) * REGISTER;
-            let (addresses, data) = places(op, message, m.space, m.simd, m.write)?;
-            let components = (0..m.count).map(|k| (k * size, data + k * per_element)).collect();
-            lanes(Lanes {
+            let per_element = Call::registers(m.simd, m.elements.register_size());
+            let count = m.elements.count() * per_element;
+            let (registers, addresses, next) = addresses(op, message, m.space, m.simd)?;
+            let data = if m.write { registers.run(next, count)? } else { registers.response(count)? };
+            Some(Message::Lanes(Lanes {
                 space: space(m.space, variant)?,
                 write: m.write,
-                size,
-                slot,
-                alignment: m.alignment as usize,
-                components,
+                elements: m.elements,
                 addresses,
-            })
+                data,
+                step: per_element * REGISTER,
+            }))
         }
         MessageOperation::Atomic(m) => atomic(op, message, m, variant),
         MessageOperation::Block(m) => block(op, message, m, variant),
@@ -291,30 +277,17 @@ fn space(space: eu::Space, variant: &Variant) -> Option<Space> {
     }
 }
 
-fn lanes(lanes: Lanes) -> Option<Message> {
-    (lanes.components.len() <= MAX_COMPONENTS).then_some(Message::Lanes(lanes))
-}
-
 /// The registers of a message.
 struct Registers<'a> {
     message: &'a eu::Message,
 }
 
 impl Registers<'_> {
-    /// First byte of the payload's register of a number.
-    fn payload(&self, index: usize) -> Option<usize> {
-        let shape = self.message.lengths;
-        if index < shape.length {
-            return Some(self.message.payload + index * REGISTER);
-        }
-        let index = index - shape.length;
-        (index < shape.second_length).then_some(self.message.second + index * REGISTER)
-    }
-
     /// The first byte of registers of the payload, if they follow each other.
     fn run(&self, first: usize, count: usize) -> Option<usize> {
-        let (start, last) = (self.payload(first)?, self.payload(first + count - 1)?);
-        (last == start + (count - 1) * REGISTER && last + REGISTER <= GRF_BYTES).then_some(start)
+        let register = |index| self.message.payload_register(self.message.lengths, index);
+        let (start, last) = (register(first)?, register(first + count - 1)?);
+        (last == start + (count - 1) * REGISTER).then_some(start)
     }
 
     /// The first byte of a response of so many registers.
@@ -323,58 +296,40 @@ impl Registers<'_> {
     }
 }
 
-/// Where addresses and data are; `None` for a message that the interpreter refuses, or that is divided unusually.
-fn places(
+/// The registers of a message with an address per channel, the first byte of its addresses, and the number of the register behind them; `None`
+/// for a message that the interpreter refuses, or that is divided unusually.
+fn addresses<'a>(
     op: &Op,
-    message: &eu::Message,
+    message: &'a eu::Message,
     space: eu::Space,
     simd: usize,
-    write: bool,
-) -> Option<(usize, usize)> {
+) -> Option<(Registers<'a>, usize, usize)> {
     if usize::from(op.lanes) > simd {
         return None;
     }
-    let header = usize::from(message.lengths.header);
-    let registers = Registers { message };
-    let count = Call::registers(simd, Call::address_size(space));
-    let addresses = registers.run(header, count)?;
-    let data = match message.kind.as_ref()? {
-        MessageOperation::Untyped(m) => m.components.count_ones() as usize * Call::registers(simd, 4),
-        MessageOperation::Scattered(m) => m.count * Call::registers(simd, m.element.size().max(4)),
-        _ => return None,
-    };
-    if data == 0 {
-        return None;
-    }
-    let data = if write { registers.run(header + count, data)? } else { registers.response(data)? };
-    Some((addresses, data))
+    let (registers, header) = (Registers { message }, usize::from(message.lengths.header));
+    let count = Call::registers(simd, space.address_size());
+    let first = registers.run(header, count)?;
+    Some((registers, first, header + count))
 }
 
 fn atomic(op: &Op, message: &eu::Message, m: &eu::Atomic, variant: &Variant) -> Option<Message> {
-    if usize::from(op.lanes) > m.simd {
-        return None;
-    }
-    let header = usize::from(message.lengths.header);
-    let registers = Registers { message };
-    let count = Call::registers(m.simd, Call::address_size(m.space));
-    let addresses = registers.run(header, count)?;
+    let (registers, addresses, next) = addresses(op, message, m.space, m.simd)?;
     let per_source = Call::registers(m.simd, m.size);
     let sources = match m.operation.sources() {
         0 => Vec::new(),
         sources => {
-            let first = registers.run(header + count, sources * per_source)?;
+            let first = registers.run(next, sources * per_source)?;
             (0..sources).map(|k| first + k * per_source * REGISTER).collect()
         }
     };
-    let answer = if m.returns { Some((0, registers.response(per_source)?)) } else { None };
     let lanes = Lanes {
         space: space(m.space, variant)?,
         write: false,
-        size: m.size,
-        slot: m.size,
-        alignment: m.size,
-        components: answer.into_iter().collect(),
+        elements: Elements::first(m.returns.into(), m.size as u8, m.size as u8),
         addresses,
+        data: if m.returns { registers.response(per_source)? } else { 0 },
+        step: 0,
     };
     Some(Message::Atomic(Atomic { lanes, operation: m.operation, sources }))
 }

@@ -6,7 +6,7 @@ use super::Lift;
 use super::registers::bytes_of;
 use crate::analysis::message::{Address, Atomic, Block, Image, Lanes};
 use crate::middle::function::Value;
-use crate::middle::op::{Access, Addressing, Binary, Op, Registers, Space};
+use crate::middle::op::{Access, Binary, Op, Registers, Space};
 use crate::middle::types::Type;
 
 /// The bits of the header's dword that are the scratch pointer.
@@ -21,30 +21,24 @@ impl Lift<'_> {
     pub fn lanes(&mut self, index: usize, message: &Lanes) {
         let mask = self.mask(index);
         let addresses = self.operand(index, 0);
-        let access = Box::new(Access {
-            space: message.space,
-            size: message.size as u8,
-            components: message.components.iter().map(|(offset, _)| *offset as u16).collect(),
-            alignment: message.alignment as u8,
-            addressing: Addressing::Varying,
-            window: None,
-            is_guarded: false,
-        });
-        let count = message.components.len();
+        let access = Box::new(Access::new(message.space, message.elements));
+        let (bits, slot) =
+            (u32::from(message.elements.size) * 8, message.elements.register_size() as u32 * 8);
+        let count = message.elements.count();
         if message.write {
             let data = (0..count).map(|k| {
                 let data = self.operand(index, k + 1);
-                self.builder.resize(data, message.size as u32 * 8, false)
+                self.builder.resize(data, bits, false)
             });
             let operands: Vec<Value> =
                 [mask, addresses].into_iter().chain(data.collect::<Vec<_>>()).collect();
             self.builder.effect(Op::Store(access), &operands, &[]);
             return;
         }
-        let ty = Type::int(message.size as u32 * 8, self.plan.ops[index].lanes.into());
+        let ty = Type::int(bits, self.plan.ops[index].lanes.into());
         let found = self.builder.effect(Op::Load(access), &[mask, addresses], &vec![ty; count]);
         for (k, value) in found.into_iter().enumerate() {
-            let value = self.builder.resize(value, message.slot as u32 * 8, false);
+            let value = self.builder.resize(value, slot, false);
             self.write_elements(index, k, value, Some(mask));
         }
     }
@@ -92,9 +86,10 @@ impl Lift<'_> {
         let addresses = self.operand(index, 0);
         let sources = (0..message.sources.len()).map(|k| self.operand(index, k + 1)).collect::<Vec<_>>();
         let operands: Vec<Value> = [mask, addresses].into_iter().chain(sources).collect();
-        let ty = Type::int(lanes.size as u32 * 8, self.plan.ops[index].lanes.into());
-        let op = Op::Atomic(message.operation, lanes.space, lanes.size as u8);
-        let answers = self.builder.effect(op, &operands, &vec![ty; lanes.components.len()]);
+        let size = lanes.elements.size;
+        let ty = Type::int(u32::from(size) * 8, self.plan.ops[index].lanes.into());
+        let op = Op::Atomic(message.operation, lanes.space, size);
+        let answers = self.builder.effect(op, &operands, &vec![ty; lanes.elements.count()]);
         for (k, value) in answers.into_iter().enumerate() {
             self.write_elements(index, k, value, Some(mask));
         }

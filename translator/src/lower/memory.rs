@@ -61,22 +61,23 @@ impl Site<'_, '_> {
     }
 
     pub(super) fn alignment(&self) -> u8 {
-        self.access.alignment.min(self.access.size)
+        self.access.elements.alignment.min(self.access.elements.size)
     }
 
     /// All lanes' components of a row.
     pub(super) fn row(&self) -> Ty {
-        Ty { lanes: self.lanes * self.access.components.len() as u32, ..self.element() }
+        Ty { lanes: self.lanes * self.access.elements.count() as u32, ..self.element() }
     }
 
     /// Whether scattered lanes are accessed one by one, each with a vector of its components: transposing takes fewer instructions than hosts need for gathers.
     pub(super) fn has_vectors(&self) -> bool {
-        let is_vector = self.access.components.len() > 1 && self.access.is_packed();
-        self.lanes > 1 && is_vector && matches!(self.access.span(), 8 | 16)
+        let elements = self.access.elements;
+        let is_vector = elements.count() > 1 && elements.is_packed();
+        self.lanes > 1 && is_vector && matches!(elements.span(), 8 | 16)
     }
 
     pub(super) fn element(&self) -> Ty {
-        Ty::int(u32::from(self.access.size) * 8, 1)
+        Ty::int(u32::from(self.access.elements.size) * 8, 1)
     }
 }
 
@@ -93,7 +94,7 @@ impl<'c> Lowering<'_, 'c> {
             access,
             mask: is_masked.then_some(enabled),
             lanes: lanes.into(),
-            reach: self.reach(access.space, access.window, access.alignment),
+            reach: self.reach(access.space, access.window, access.elements.alignment),
             data: written.iter().map(|value| self.value(*value)).collect(),
             paths: self.paths(),
             is_scalar: lanes > 1 && data.results.first().is_some_and(|own| self.function.ty(*own).lanes == 1),
@@ -280,7 +281,7 @@ impl<'c> Lowering<'_, 'c> {
         let delta = self.offset(site.reach, distance);
         let near = self.f.compare(Relation::Ult, delta, self.f.int(I64, Window::MAX_SIZE));
         self.f.require(near, site.paths.slow);
-        let bytes = site.access.span();
+        let bytes = site.access.elements.span();
         let steps = self.f.ints(offsets.ty, |lane| u64::from(lane) * stride.unwrap_or(0));
         let more = self.f.add(offsets, steps);
         let [distances, places] = [distance, delta].map(|scalar| self.behind_scalar(more, scalar));
@@ -305,7 +306,7 @@ impl<'c> Lowering<'_, 'c> {
     pub(super) fn by_addresses(&mut self, site: &mut Site<'_, 'c>, addresses: LlvmValue<'c>) {
         let distances = self.distance(site.reach, addresses);
         let offsets = self.offset(site.reach, distances);
-        let inside = self.inside(site.reach, offsets, site.access.span());
+        let inside = self.inside(site.reach, offsets, site.access.elements.span());
         self.at_offsets(site, distances, offsets, inside);
     }
 
@@ -318,7 +319,7 @@ impl<'c> Lowering<'_, 'c> {
         inside: LlvmValue<'c>,
     ) {
         let access = site.access;
-        let holds = self.and_aligned(inside, distances, access.alignment);
+        let holds = self.and_aligned(inside, distances, access.elements.alignment);
         self.f.require(self.holds_where_enabled(holds, site.mask), site.paths.slow);
         let mut offsets = self.f.to(offsets, I32);
         let needs_all = !self.plan.host.vectors.masked || site.has_vectors();
@@ -326,7 +327,7 @@ impl<'c> Lowering<'_, 'c> {
         if let Some(mask) = site.mask.take() {
             // Without masks there would be a branch for each lane: all lanes read, those that are not enabled at the window's beginning, if there is one.
             let begin = self.f.int(I32, 0);
-            let inside = self.inside(site.reach, begin, access.span());
+            let inside = self.inside(site.reach, begin, access.elements.span());
             self.f.require(inside, site.paths.slow);
             offsets = self.f.select(self.f.mask(mask), offsets, self.f.int(offsets.ty, 0));
         }

@@ -93,11 +93,11 @@ impl<'c> Lowering<'_, 'c> {
             is_write: site.is_write(),
             window: site.reach.window,
             address: first.ty,
-            slot: message.slot as u32 * 8,
+            slot: message.elements.register_size() as u32 * 8,
         };
         let number = number_of(&mut self.outlined.partial_rows, row);
         let mut arguments = [&[self.windows.found], call, &[first]].concat();
-        let places = std::iter::once(message.addresses).chain(message.components.iter().map(|(_, at)| *at));
+        let places = std::iter::once(message.addresses).chain(message.places());
         arguments.extend(places.map(|at| self.f.at(self.thread.file, at)));
         self.call_outlined(&format!("{PARTIAL}{number}"), &arguments)
     }
@@ -178,7 +178,7 @@ impl<'c> Lowering<'_, 'c> {
     fn partial_row(&mut self, number: usize, row: &PartialRow) {
         let access = &row.access;
         let mut parameters = vec![POINTER, I64, I64, I64, I64, POINTER];
-        parameters.extend(access.components.iter().map(|_| POINTER));
+        parameters.extend(std::iter::repeat_n(POINTER, access.elements.count()));
         self.slow_function(&format!("{PARTIAL}{number}"), &parameters, |lowering| {
             let parameter = |number| lowering.f.parameter(number);
             let [own, index, mask, first, place] = [2, 3, 4, 5, 6].map(parameter);
@@ -196,7 +196,7 @@ impl<'c> Lowering<'_, 'c> {
             };
             let enabled = lowering.f.resize(mask, row.lanes, false);
             let slots = Ty::int(row.slot, row.lanes);
-            let size = u32::from(access.size) * 8;
+            let size = u32::from(access.elements.size) * 8;
             let written = places.iter().filter(|_| row.is_write);
             let data = written.map(|at| lowering.f.resize(lowering.f.load(slots, *at, FILE), size, false));
             let data = data.collect();
@@ -205,8 +205,10 @@ impl<'c> Lowering<'_, 'c> {
                 mask: Some(enabled),
                 lanes: row.lanes,
                 reach: match row.window {
-                    Some(window) => lowering.reach_of(window, row.address, access.window, access.alignment),
-                    None => lowering.reach(access.space, access.window, access.alignment),
+                    Some(window) => {
+                        lowering.reach_of(window, row.address, access.window, access.elements.alignment)
+                    }
+                    None => lowering.reach(access.space, access.window, access.elements.alignment),
                 },
                 data,
                 paths: lowering.paths(),

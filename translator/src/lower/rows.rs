@@ -53,16 +53,16 @@ impl<'c> Lowering<'_, 'c> {
 
     /// A row whose first lane is at an offset of its window, all inside. Ends the path.
     pub(super) fn row_at(&mut self, site: &mut Site<'_, 'c>, step: i64, offset: LlvmValue<'c>) {
-        let access = site.access;
-        let packed = (access.components.len() * usize::from(access.size)) as i64;
+        let elements = site.access.elements;
+        let packed = (elements.count() * usize::from(elements.size)) as i64;
         let is_one = site.lanes == 1 || step == 0;
         let wide = self.f.to(offset, I64);
         let at = self.f.offset(site.reach.host, wide);
         if is_one {
             self.one(site, at);
-        } else if step == packed && access.is_packed() {
+        } else if step == packed && elements.is_packed() {
             self.packed(site, at);
-        } else if step > packed && access.is_packed() && access.components.len() > 1 {
+        } else if step > packed && elements.is_packed() && elements.count() > 1 {
             let disabled = site.mask.filter(|_| site.is_write()).map(|mask| {
                 let [whole, partial] = [(); 2].map(|()| self.f.label());
                 self.f.branch_likely(self.f.equal(mask, self.f.int(mask.ty, u64::MAX)), whole, partial);
@@ -75,8 +75,8 @@ impl<'c> Lowering<'_, 'c> {
                 self.scattered_by(site, step, wide);
             }
         } else if self.is_near(site, step) {
-            let at = self.f.at(at, access.components[0].into());
-            self.near(site, step / i64::from(access.size), at);
+            let at = self.f.at(at, elements.span() - usize::from(elements.size));
+            self.near(site, step / i64::from(elements.size), at);
         } else {
             self.scattered_by(site, step, wide);
         }
@@ -84,16 +84,16 @@ impl<'c> Lowering<'_, 'c> {
 
     /// Whether the stride is a few elements, or -1.
     fn is_near(&self, site: &Site<'_, 'c>, step: i64) -> bool {
-        let size = i64::from(site.access.size);
+        let size = i64::from(site.access.elements.size);
         let count = step / size;
-        let is_row = site.access.components.len() == 1 && step % size == 0 && site.lanes >= 4;
+        let is_row = site.access.elements.count() == 1 && step % size == 0 && site.lanes >= 4;
         is_row && (count == -1 || (2..=MAX_STRIDE).contains(&count) && !site.is_write())
     }
 
     /// Loads with a small stride, in elements: vectors that cover the row, of as many elements as there are lanes; the last one ends with the last lane. Or backwards.
     fn near(&mut self, site: &mut Site<'_, 'c>, count: i64, at: LlvmValue<'c>) {
         let (row, how, lanes) = (site.row(), site.mark(), site.lanes as usize);
-        let size = usize::from(site.access.size);
+        let size = usize::from(site.access.elements.size);
         if count < 0 {
             let first = self.f.at(at, 0_usize.wrapping_sub((lanes - 1) * size));
             let order: Vec<u32> = (0..site.lanes).rev().collect();
@@ -145,7 +145,6 @@ impl<'c> Lowering<'_, 'c> {
 
     /// One address for all lanes. The last enabled lane's value is stored.
     fn one(&mut self, site: &mut Site<'_, 'c>, at: LlvmValue<'c>) {
-        let access = site.access;
         if site.is_write() {
             let zero = self.f.int(Ty::int(32, site.lanes), 0);
             let host = std::mem::replace(&mut site.reach.host, at);
@@ -154,8 +153,8 @@ impl<'c> Lowering<'_, 'c> {
             return;
         }
         let how = site.mark();
-        let found = access.components.iter().map(|component| {
-            let at = self.f.at(at, (*component).into());
+        let found = site.access.elements.offsets().map(|inner| {
+            let at = self.f.at(at, inner);
             let one = self.f.load(site.element(), at, how);
             if site.is_scalar { one } else { self.f.splat(one, site.lanes) }
         });
@@ -165,7 +164,7 @@ impl<'c> Lowering<'_, 'c> {
 
     /// Lanes whose components follow each other.
     fn packed(&mut self, site: &mut Site<'_, 'c>, at: LlvmValue<'c>) {
-        let count = site.access.components.len() as u32;
+        let count = site.access.elements.count() as u32;
         let (row, how) = (site.row(), site.mark());
         if !site.is_write() {
             self.prefetch(site, at);
@@ -215,7 +214,7 @@ impl<'c> Lowering<'_, 'c> {
 
     /// Accesses all components of each lane at once, where lanes are farther apart than that. All lanes are enabled if they are written.
     fn apart(&mut self, site: &mut Site<'_, 'c>, at: LlvmValue<'c>, step: usize) {
-        let (count, how) = (site.access.components.len() as u32, site.mark());
+        let (count, how) = (site.access.elements.count() as u32, site.mark());
         let ty = Ty { lanes: count, ..site.element() };
         if site.is_write() {
             let all = self.interleaved(&site.data);

@@ -16,27 +16,27 @@ impl<'c> Lowering<'_, 'c> {
             let mask = site.mask;
             let found = site
                 .access
-                .components
-                .iter()
-                .map(|component| {
+                .elements
+                .offsets()
+                .map(|inner| {
                     let ty = Ty { lanes: site.lanes, ..site.element() };
                     if self.has_dwords(site) {
-                        let inner = self.f.int(offsets.ty, (*component).into());
-                        let offsets = self.f.add(offsets, inner);
+                        let offsets = self.f.add(offsets, self.f.int(offsets.ty, inner as u64));
                         return self.gathered_by_dwords(host, offsets, ty, mask);
                     }
-                    let host = self.f.at(host, (*component).into());
+                    let host = self.f.at(host, inner);
                     self.gathered(host, offsets, ty, site.alignment(), mask)
                 })
                 .collect();
             return self.end_lanes(site, found);
         }
         // Lane by lane, so that where lanes overlap the last one's stay, as the interpreter has it.
-        let count = site.access.components.len() as u32;
+        let count = site.access.elements.count() as u32;
         let all = self.interleaved(&site.data);
         let order: Vec<u32> = (0..all.ty.lanes).map(|n| n / count).collect();
         let offsets = self.f.shuffle(offsets, None, &order);
-        let inner = self.f.ints(offsets.ty, |n| u64::from(site.access.components[(n % count) as usize]));
+        let inner: Vec<usize> = site.access.elements.offsets().collect();
+        let inner = self.f.ints(offsets.ty, |n| inner[(n % count) as usize] as u64);
         let mut places = self.f.offset(host, self.f.add(offsets, inner));
         let ones = self.f.int(Ty::int(1, all.ty.lanes), 1);
         let mask = match site.mask {
@@ -72,7 +72,7 @@ impl<'c> Lowering<'_, 'c> {
         host: LlvmValue<'c>,
         offsets: LlvmValue<'c>,
     ) -> Vec<LlvmValue<'c>> {
-        let count = site.access.components.len() as u32;
+        let count = site.access.elements.count() as u32;
         let ty = Ty { lanes: count, ..site.element() };
         let how = site.mark();
         let row = site.is_write().then(|| self.interleaved(&site.data));
@@ -106,7 +106,8 @@ impl<'c> Lowering<'_, 'c> {
 
     /// Whether elements are gathered faster as parts of dwords, which hosts have instructions for.
     fn has_dwords(&self, site: &Site<'_, 'c>) -> bool {
-        let is_narrow = site.access.size == 1 || site.access.size == 2 && site.alignment() == 2;
+        let size = site.access.elements.size;
+        let is_narrow = size == 1 || size == 2 && site.alignment() == 2;
         is_narrow && self.plan.host.vectors.masked && site.lanes > 1
     }
 

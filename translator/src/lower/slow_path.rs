@@ -47,15 +47,15 @@ impl<'c> Lowering<'_, 'c> {
         match message {
             Message::Lanes(own) => {
                 payload.extend(stored.map(|all| (own.addresses, all)));
-                let (slot, count) = (own.slot as u32 * 8, own.components.len());
+                let (slot, count) = (own.elements.register_size() as u32 * 8, own.elements.count());
                 if own.write {
-                    let written = data.operands[data.operands.len() - count..].iter().zip(&own.components);
-                    for (value, (_, at)) in written {
+                    let written = &data.operands[data.operands.len() - count..];
+                    for (value, at) in written.iter().zip(own.places()) {
                         let value = self.value(*value);
-                        payload.push((*at, self.f.resize(value, slot, false)));
+                        payload.push((at, self.f.resize(value, slot, false)));
                     }
                 } else {
-                    results.extend(own.components.iter().map(|(_, at)| (*at, Ty::int(slot, lanes))));
+                    results.extend(own.places().map(|at| (at, Ty::int(slot, lanes))));
                 }
             }
             Message::Atomic(own) => {
@@ -63,8 +63,8 @@ impl<'c> Lowering<'_, 'c> {
                 for (value, at) in data.operands[2..].iter().zip(&own.sources) {
                     payload.push((*at, self.value(*value)));
                 }
-                let ty = Ty::int(own.lanes.size as u32 * 8, lanes);
-                results.extend(own.lanes.components.iter().map(|(_, at)| (*at, ty)));
+                let ty = Ty::int(u32::from(own.lanes.elements.size) * 8, lanes);
+                results.extend(own.lanes.places().map(|at| (at, ty)));
             }
             Message::Block(own) => {
                 payload.extend(stored.map(|address| match own.address {

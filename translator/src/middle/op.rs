@@ -1,6 +1,6 @@
 //! The operations.
 
-use gencl_eu::message::AtomicOperation;
+use gencl_eu::message::{AtomicOperation, Elements};
 use gencl_ir_support::names;
 
 /// An operation on two operands of the result's type, lane by lane. Those of integers wrap around; shift counts are below the number of bits, else the result is any bits.
@@ -193,12 +193,8 @@ pub enum Window {
 pub struct Access {
     /// Which memory.
     pub space: Space,
-    /// Bytes of a component in memory.
-    pub size: u8,
-    /// Offset of each component from the address, in bytes, ascending.
-    pub components: Vec<u16>,
-    /// What addresses must be multiples of, in bytes.
-    pub alignment: u8,
+    /// What is accessed at each address.
+    pub elements: Elements,
     /// What is known of the addresses.
     pub addressing: Addressing,
     /// The window that the access has in common with others, whose addresses are most likely in the same buffer.
@@ -208,6 +204,11 @@ pub struct Access {
 }
 
 impl Access {
+    /// One of which nothing is known but what its message says.
+    pub fn new(space: Space, elements: Elements) -> Access {
+        Access { space, elements, addressing: Addressing::Varying, window: None, is_guarded: false }
+    }
+
     /// The stride of its addresses, if they are affine.
     pub fn stride(&self) -> Option<i32> {
         match self.addressing {
@@ -223,24 +224,14 @@ impl Access {
             space: self.space,
             window: self.window,
             first: distance.min(0) as i32,
-            bytes: distance.unsigned_abs() as u32 + self.span() as u32,
-            alignment: self.alignment,
+            bytes: distance.unsigned_abs() as u32 + self.elements.span() as u32,
+            alignment: self.elements.alignment,
         }
     }
 
     /// The number of the first operand that is written.
     pub fn first_datum(&self) -> usize {
         if self.addressing == Addressing::Varying { 2 } else { 4 }
-    }
-
-    /// Bytes from an address to the end of its last component.
-    pub fn span(&self) -> usize {
-        self.components.last().map_or(0, |last| usize::from(*last) + usize::from(self.size))
-    }
-
-    /// Whether the components follow each other from the address on.
-    pub fn is_packed(&self) -> bool {
-        self.span() == self.components.len() * usize::from(self.size)
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Write};
 
+use gencl_eu::message::Elements;
+
 use super::function::{Block, Constant, End, Function, Instruction, Target, Value};
 use super::op::{Access, Addressing, Input, Inside, Op, Registers, Window};
 use super::types::Type;
@@ -98,7 +100,9 @@ impl fmt::Display for Window {
 
 impl fmt::Display for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} align {} at [{}]", self.space, self.size, self.alignment, list(&self.components))?;
+        let Elements { size, alignment, .. } = self.elements;
+        let offsets: Vec<usize> = self.elements.offsets().collect();
+        write!(f, "{} {size} align {alignment} at [{}]", self.space, list(&offsets))?;
         match self.addressing {
             Addressing::Varying => {}
             Addressing::Affine(stride) => write!(f, " stride {stride}")?,

@@ -77,8 +77,7 @@ fn is_alone(function: &Function, load: Instruction, access: &Access) -> bool {
     let mask = function.as_constant(function.instruction(load).operands[0]);
     access.addressing == Addressing::Offsets
         && access.space == Space::Global
-        && access.components == [0]
-        && access.size == 4
+        && (access.elements.size, access.elements.present) == (4, 1)
         && mask == Some(&Constant::All(1))
 }
 
@@ -144,8 +143,8 @@ fn condition(
             space: access.space,
             window: access.window,
             first: 0,
-            bytes: access.size.into(),
-            alignment: access.alignment,
+            bytes: access.elements.size.into(),
+            alignment: access.elements.alignment,
         };
         let Some(addresses) = counted.evolutions.of(data.operands[1]) else { continue };
         let step = addresses.step.and_then(|step| counted.evolutions.builder.function.as_constant(step));
@@ -203,7 +202,7 @@ fn read_at_once(function: &mut Function, copies: &[Copy], load: Instruction) {
         copies.iter().filter_map(|copy| function.instruction_of(copy.value(result))).collect();
     let own = &mut function.instructions[all[0]];
     if let Op::Load(access) = &mut own.op {
-        access.components = (0..UNROLL as u16).map(|number| number * u16::from(access.size)).collect();
+        access.elements.present = (1 << UNROLL) - 1;
         access.is_guarded = true;
     }
     let zero = function.constant(ty, Constant::All(0));

@@ -86,7 +86,7 @@ impl Coalesce<'_> {
             let (stride, proved) = self.strides.stride(data.operands[1])?;
             let stride = i32::try_from(stride).ok()?;
             // Where the first lane is aligned all have to be.
-            let is_aligned = stride % i32::from(access.alignment) == 0;
+            let is_aligned = stride % i32::from(access.elements.alignment) == 0;
             (is_aligned && self.function.ty(data.operands[1]).lanes > 1).then_some((stride, proved))
         });
         match row {

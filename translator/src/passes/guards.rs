@@ -158,9 +158,9 @@ impl Guards<'_> {
             Addressing::Varying => 1,
         }];
         let stride = self.strides.guess(value)?;
-        let is_row = access.is_packed() && stride == access.span() as i64;
+        let is_row = access.elements.is_packed() && stride == access.elements.span() as i64;
         let pays = is_row || stride == 0 && !self.is_write(instruction);
-        (pays && stride % i64::from(access.alignment) == 0).then_some((stride, value))
+        (pays && stride % i64::from(access.elements.alignment) == 0).then_some((stride, value))
     }
 
     fn is_write(&self, instruction: Instruction) -> bool {

@@ -137,7 +137,7 @@ fn pays(function: &Function, own: &Loop, instructions: &[Instruction]) -> bool {
         // Where all lanes are in the loop, `ahead` has vectors of all of them.
         let is_masked = function.as_constant(data.operands[0]).is_none();
         let is_varying = is_masked && access.stride().is_none() && function.ty(data.operands[1]).lanes > 1;
-        let size = access.components.len() * usize::from(access.size);
+        let size = access.elements.count() * usize::from(access.elements.size);
         let step = if is_varying { evolutions.of(data.operands[1]).and_then(|own| own.step) } else { None };
         let step = step.and_then(|step| evolutions.builder.function.as_constant(step));
         step == Some(&Constant::All(size as u128))
@@ -339,8 +339,9 @@ impl Serial<'_> {
     /// A load under a bounds check; out of bounds it goes to the generic version.
     fn load(&mut self, access: &Access, operands: &[Value], results: &[Type], origin: u32) -> Vec<Value> {
         let [mask, address] = [operands[0], operands[1]];
-        let (window, bytes) = (access.window, access.span() as u32);
-        let inside = Inside { space: access.space, window, first: 0, bytes, alignment: access.alignment };
+        let (window, bytes) = (access.window, access.elements.span() as u32);
+        let inside =
+            Inside { space: access.space, window, first: 0, bytes, alignment: access.elements.alignment };
         let [asked, here, join] = [(); 3].map(|()| self.function.add_block());
         let found: Vec<Value> = results.iter().map(|ty| self.function.add_parameter(join, *ty)).collect();
         let none: Vec<Value> =

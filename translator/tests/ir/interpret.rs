@@ -272,14 +272,14 @@ impl<E: Environment> Thread<'_, E> {
 
     fn load(&mut self, access: &Access, operands: &[Lanes]) -> Option<Vec<Lanes>> {
         let (mask, addresses) = (&operands[0], &operands[1]);
-        let size = usize::from(access.size);
-        let ty = Type { scalar: Scalar::Int(access.size * 8), lanes: 1 };
+        let size = usize::from(access.elements.size);
+        let ty = Type { scalar: Scalar::Int(access.elements.size * 8), lanes: 1 };
         let all = ty.with_lanes(addresses.len());
-        let mut found: Vec<Lanes> = access.components.iter().map(|_| self.any_lanes(all)).collect();
+        let mut found: Vec<Lanes> = access.elements.offsets().map(|_| self.any_lanes(all)).collect();
         for lane in (0..addresses.len()).filter(|lane| mask[*lane] != 0) {
             let address = aligned(addresses[lane], access)?;
-            for (component, offset) in access.components.iter().enumerate() {
-                let bytes = self.environment.read(access.space, address + u64::from(*offset), size)?;
+            for (component, offset) in access.elements.offsets().enumerate() {
+                let bytes = self.environment.read(access.space, address + offset as u64, size)?;
                 found[component][lane] = lanes_of(&bytes, ty)[0];
             }
         }
@@ -290,9 +290,9 @@ impl<E: Environment> Thread<'_, E> {
         let (mask, addresses) = (&operands[0], &operands[1]);
         for lane in (0..addresses.len()).filter(|lane| mask[*lane] != 0) {
             let address = aligned(addresses[lane], access)?;
-            for (data, offset) in operands[access.first_datum()..].iter().zip(&access.components) {
-                let bytes = &data[lane].to_le_bytes()[..access.size.into()];
-                self.environment.write(access.space, address + u64::from(*offset), bytes)?;
+            for (data, offset) in operands[access.first_datum()..].iter().zip(access.elements.offsets()) {
+                let bytes = &data[lane].to_le_bytes()[..access.elements.size.into()];
+                self.environment.write(access.space, address + offset as u64, bytes)?;
             }
         }
         Some(Vec::new())
@@ -311,7 +311,7 @@ fn aligned(address: u128, access: &Access) -> Option<u64> {
         _ => 0,
     };
     let address = counted(access.space, address) | image;
-    address.is_multiple_of(access.alignment.into()).then_some(address)
+    address.is_multiple_of(access.elements.alignment.into()).then_some(address)
 }
 
 /// Whether the bits of a float are those of a NaN.

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use gencl_eu::message::AtomicOperation;
+use gencl_eu::message::{AtomicOperation, Elements};
 
 use gencl_translator::middle::function::{
     Block, Constant, Definition, End, Function, InstructionData, Target, Value, ValueData,
@@ -283,7 +283,9 @@ fn access(tokens: &mut Tokens<'_>) -> Result<Box<Access>, String> {
     tokens.expect("align")?;
     let alignment = tokens.number()?;
     tokens.expect("at")?;
-    let components = tokens.list()?;
+    let offsets: Vec<u8> = tokens.list()?;
+    let present = offsets.iter().fold(0, |set, offset| set | 1_u8 << (offset / size));
+    let elements = Elements { size, present, alignment };
     let addressing = match tokens.peek() {
         "stride" => {
             tokens.take();
@@ -297,15 +299,7 @@ fn access(tokens: &mut Tokens<'_>) -> Result<Box<Access>, String> {
         _ => Addressing::Varying,
     };
     let window = window(tokens)?;
-    Ok(Box::new(Access {
-        space,
-        size,
-        components,
-        alignment,
-        addressing,
-        window,
-        is_guarded: tokens.accept("guarded"),
-    }))
+    Ok(Box::new(Access { space, elements, addressing, window, is_guarded: tokens.accept("guarded") }))
 }
 
 fn window(tokens: &mut Tokens<'_>) -> Result<Option<Window>, String> {

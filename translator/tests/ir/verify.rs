@@ -106,12 +106,12 @@ fn check(function: &Function, op: &Op, operands: &[Value], results: &[Value]) ->
             true
         }
         (Op::Load(access), [mask, address, rest @ ..], results) => {
-            results.len() == access.components.len()
+            results.len() == access.elements.count()
                 && rest.len() + 2 == access.first_datum()
                 && fits_lanes(*mask, *address)
         }
         (Op::Store(access), [mask, address, rest @ ..], []) => {
-            rest.len() + 2 == access.first_datum() + access.components.len() && fits_lanes(*mask, *address)
+            rest.len() + 2 == access.first_datum() + access.elements.count() && fits_lanes(*mask, *address)
         }
         (Op::Atomic(operation, ..), [mask, address, data @ ..], [] | [_]) => {
             data.len() == operation.sources() && fits_lanes(*mask, *address)

@@ -1,9 +1,9 @@
 //! Accesses to memory that random programs are made of.
 
-use gencl_eu::message::AtomicOperation;
+use gencl_eu::message::{AtomicOperation, Elements};
 use gencl_translator::analysis::message::{Address, Atomic, Block as DataBlock, Message};
 use gencl_translator::middle::function::{Constant, End, Target, Value};
-use gencl_translator::middle::op::{Access, Addressing, Op, Relation, Space};
+use gencl_translator::middle::op::{Access, Op, Relation, Space};
 use gencl_translator::middle::types::{Scalar, Type};
 
 use crate::execute::{BUFFER_SIZE, BUFFERS, LOCAL_SIZE};
@@ -61,9 +61,9 @@ impl Generator {
         let ty = Type::int(size as u32 * 8, lanes);
         let data: Vec<Value> = (0..operation.sources()).map(|_| self.some(ty)).collect();
         let answers = self.random.one_in(2);
-        let mut lanes = Generator::registers(space, false, size, size, &[0, 0, 0]);
-        let sources = lanes.components[1..][..data.len()].iter().map(|(_, at)| *at).collect();
-        lanes.components.truncate(usize::from(answers));
+        let elements = Elements::first(answers.into(), size as u8, size as u8);
+        let lanes = Generator::registers(space, false, elements);
+        let sources = (1..=data.len()).map(|k| lanes.data + k * lanes.step).collect();
         self.messages.push(Message::Atomic(Atomic { lanes, operation, sources }));
         let operands: Vec<Value> = [mask, addresses].into_iter().chain(data).collect();
         let results = &[ty][..usize::from(answers)];
@@ -95,21 +95,12 @@ impl Generator {
         addresses: Value,
         write: bool,
     ) -> Option<Value> {
-        let components: Vec<u16> = (0..count).map(|n| n * size as u16).collect();
         let alignment = self.random.pick(&[1, size]);
+        let elements = Elements::first(count.into(), size as u8, alignment as u8);
         let ty = Type::int(size as u32 * 8, self.ty(mask).lanes.into());
         let data: Vec<Value> = if write { (0..count).map(|_| self.some(ty)).collect() } else { Vec::new() };
-        let registers = Generator::registers(space, write, size, alignment, &components);
-        self.messages.push(Message::Lanes(registers));
-        let access = Box::new(Access {
-            space,
-            size: size as u8,
-            components,
-            alignment: alignment as u8,
-            addressing: Addressing::Varying,
-            window: None,
-            is_guarded: false,
-        });
+        self.messages.push(Message::Lanes(Generator::registers(space, write, elements)));
+        let access = Box::new(Access::new(space, elements));
         if write {
             let operands: Vec<Value> = [mask, addresses].into_iter().chain(data).collect();
             self.effect(Op::Store(access), &operands, &[]);

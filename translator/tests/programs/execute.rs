@@ -405,33 +405,34 @@ fn performed(owner: &mut Owner, file: usize, instruction: u32, mask: u32) -> Opt
         }
         other => unreachable!("{other:?} is in no program"),
     };
-    let space = lanes.space;
+    let (space, slot) = (lanes.space, lanes.elements.register_size());
+    let size = usize::from(lanes.elements.size);
     for lane in (0..32).filter(|lane| mask >> lane & 1 != 0) {
         let in_file = |state: &State, first: usize, size: usize| {
             number(&state.files[file][first + lane * size..first + (lane + 1) * size])
         };
         let address = in_file(state, lanes.addresses, space.address_size());
         let address = if space == Space::Local { address & LOCAL_OFFSET } else { address };
-        if !address.is_multiple_of(lanes.alignment as u64) {
+        if !address.is_multiple_of(lanes.elements.alignment.into()) {
             return None;
         }
         if let Some(atomic) = atomic {
-            let sources: Vec<u64> = atomic.sources.iter().map(|at| in_file(state, *at, lanes.slot)).collect();
-            let answer = state.atomic(atomic.operation, space, address, lanes.size, &sources)?;
-            for (_, at) in &lanes.components {
-                let at = at + lane * lanes.slot;
-                state.files[file][at..at + lanes.size].copy_from_slice(&answer.to_le_bytes()[..lanes.size]);
+            let sources: Vec<u64> = atomic.sources.iter().map(|at| in_file(state, *at, slot)).collect();
+            let answer = state.atomic(atomic.operation, space, address, size, &sources)?;
+            for at in lanes.places() {
+                let at = at + lane * slot;
+                state.files[file][at..at + size].copy_from_slice(&answer.to_le_bytes()[..size]);
             }
             continue;
         }
-        for (offset, at) in &lanes.components {
-            let (at, address) = (at + lane * lanes.slot, address + *offset as u64);
+        for (offset, at) in lanes.elements.offsets().zip(lanes.places()) {
+            let (at, address) = (at + lane * slot, address + offset as u64);
             if lanes.write {
-                let bytes = state.files[file][at..at + lanes.size].to_vec();
-                state.bytes(space, address, lanes.size)?.copy_from_slice(&bytes);
+                let bytes = state.files[file][at..at + size].to_vec();
+                state.bytes(space, address, size)?.copy_from_slice(&bytes);
             } else {
-                let bytes = state.bytes(space, address, lanes.size)?.to_vec();
-                state.files[file][at..at + lanes.size].copy_from_slice(&bytes);
+                let bytes = state.bytes(space, address, size)?.to_vec();
+                state.files[file][at..at + size].copy_from_slice(&bytes);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use gencl_eu::message::Elements;
 use gencl_testing::Random;
 use gencl_translator::analysis::message::{Lanes, Message};
 use gencl_translator::middle::function::{Block, Constant, End, Function, Target, Value};
@@ -389,10 +390,8 @@ impl Generator {
     }
 
     /// The registers of lanes that access memory.
-    pub fn registers(space: Space, write: bool, size: usize, alignment: usize, offsets: &[u16]) -> Lanes {
-        let (slot, first) = (size.max(4), 32 * space.address_size());
-        let place = |(n, offset): (usize, &u16)| (usize::from(*offset), first + n * 32 * slot);
-        let components = offsets.iter().enumerate().map(place).collect();
-        Lanes { space, write, size, slot, alignment, components, addresses: 0 }
+    pub fn registers(space: Space, write: bool, elements: Elements) -> Lanes {
+        let data = 32 * space.address_size();
+        Lanes { space, write, elements, addresses: 0, data, step: 32 * elements.register_size() }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::mem::offset_of;
 
-use gencl_eu::message::{ChannelType, ImageNumbers};
+use gencl_eu::message::{ChannelType, Elements, ImageNumbers};
 
 use super::positions::{Tap, Taps};
 use super::{DWORD, Texel, Texels};
@@ -163,14 +163,12 @@ impl Texels<'_> {
         }
         let some = self.builder.any(differs);
         let holds = self.builder.not(some);
+        let size = bytes.min(DWORD) as u8;
+        let present = (0..4).filter(|n| dwords[*n]).fold(0, |set, n| set | 1 << n);
         let access = Access {
-            space: Space::Image,
-            size: bytes.min(DWORD) as u8,
-            components: (0..4).filter(|n| dwords[*n]).map(|n| (n * DWORD) as u16).collect(),
-            alignment: bytes.min(DWORD) as u8,
             addressing: Addressing::Affine(bytes as i32),
             window: Some(Window::Image(self.number)),
-            is_guarded: false,
+            ..Access::new(Space::Image, Elements { size, present, alignment: size })
         };
         (Box::new(access), [offsets, first, holds])
     }
@@ -181,8 +179,8 @@ impl Texels<'_> {
             return [None; 4];
         }
         let (access, operands) = self.access(None, offsets, dwords);
-        let ty = Type::int(u32::from(access.size) * 8, self.lanes);
-        let types = vec![ty; access.components.len()];
+        let ty = Type::int(u32::from(access.elements.size) * 8, self.lanes);
+        let types = vec![ty; access.elements.count()];
         let all = self.builder.mask(self.lanes, true);
         let operands: Vec<Value> = [all].into_iter().chain(operands).collect();
         let mut found = self.builder.effect(Op::Load(access), &operands, &types).into_iter();
@@ -195,7 +193,7 @@ impl Texels<'_> {
     /// Writes texels for the lanes of a mask.
     pub(super) fn store(&mut self, mask: Value, offsets: Value, texels: &Texel<Option<Value>>) {
         let (access, operands) = self.access(Some(mask), offsets, texels.map(|dword| dword.is_some()));
-        let bits = u32::from(access.size) * 8;
+        let bits = u32::from(access.elements.size) * 8;
         let data: Vec<Value> =
             texels.iter().flatten().map(|dword| self.builder.resize(*dword, bits, false)).collect();
         let operands: Vec<Value> = [mask].into_iter().chain(operands).chain(data).collect();
