@@ -1,7 +1,11 @@
 //! The operations.
 
+use std::fmt;
+
 use gencl_eu::message::{AtomicOperation, Elements};
 use gencl_ir_support::names;
+
+use super::types::Type;
 
 /// An operation on two operands of the result's type, lane by lane. Those of integers wrap around; shift counts are below the number of bits, else the result is any bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -268,81 +272,129 @@ pub enum Input {
 /// Bytes of the thread's register file, by their offset (`eu::file`).
 pub type Place = u16;
 
-/// An operation.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Op {
+/// Values with blanks between.
+pub(super) fn list<T: fmt::Display>(values: &[T]) -> String {
+    values.iter().map(T::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// The operations, what they have, and their text. `lane`: pure, and each lane of the result is computed of that lane of the operands; `pure`: pure,
+/// where lanes meet; `effect`: not pure.
+macro_rules! operations {
+    ($(
+        $(#[$doc:meta])*
+        $kind:ident $name:ident $(($($field:ident: $ty:ty),+))? = $text:literal $(, $argument:expr)?;
+    )*) => {
+        /// An operation.
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        pub enum Op {
+            $($(#[$doc])* $name $(($($ty),+))?,)*
+        }
+
+        impl Op {
+            /// Whether it does nothing but compute its results of its operands, or of what does not change while the thread runs.
+            pub fn is_pure(&self) -> bool {
+                match self {
+                    $(Op::$name { .. } => operations!(@is_pure $kind),)*
+                }
+            }
+
+            /// Whether each lane of a result of the type `to` is computed of that lane of the operands, of which the first has the type `from`.
+            pub fn is_by_lane(&self, from: Type, to: Type) -> bool {
+                let may_differ = !matches!(self, Op::Convert(Convert::Bitcast) | Op::Select);
+                (may_differ || from.lanes == to.lanes)
+                    && match self {
+                        $(Op::$name { .. } => operations!(@is_lane $kind),)*
+                    }
+            }
+        }
+
+        impl fmt::Display for Op {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    $(Op::$name $(($($field),+))? => write!(f, $text $(, $argument)?),)*
+                }
+            }
+        }
+    };
+    (@is_pure effect) => { false };
+    (@is_pure $pure:ident) => { true };
+    (@is_lane lane) => { true };
+    (@is_lane $other:ident) => { false };
+}
+
+operations! {
     /// Two operands.
-    Binary(Binary),
+    lane Binary(binary: Binary) = "{binary}";
     /// One operand.
-    Unary(Unary),
+    lane Unary(unary: Unary) = "{unary}";
     /// A conversion.
-    Convert(Convert),
+    lane Convert(convert: Convert) = "{convert}";
     /// `a * b + c`, rounded once.
-    Fma,
+    lane Fma = "fma";
     /// Integers that are compared; a mask.
-    ICmp(Relation),
+    lane ICmp(relation: Relation) = "icmp {relation}";
     /// Floats that are compared; a mask.
-    FCmp(FloatRelation),
+    lane FCmp(relation: FloatRelation) = "fcmp {relation}";
     /// By a mask of as many lanes, or of one, the second operand or the third.
-    Select,
+    lane Select = "select";
     /// The value itself, of which passes that know what it is computed from must not make use (LLVM's `arithmetic.fence`).
-    Fence,
+    lane Fence = "fence";
     /// A scalar in all lanes.
-    Splat,
+    pure Splat = "splat";
     /// Lanes of one operand, or of two concatenated ones.
-    Shuffle(Box<[u16]>),
+    pure Shuffle(order: Box<[u16]>) = "shuffle [{}]", list(order);
     /// A mask as an integer of as many bits, the first lane the lowest.
-    Bits,
+    pure Bits = "bits";
     /// An integer as a mask of as many lanes.
-    Mask,
+    pure Mask = "mask";
     /// Something that the thread begins with.
-    Input(Input),
+    pure Input(input: Input) = "input {input}";
     /// Reads memory for the lanes of a mask: mask, addresses. A result for each component; disabled lanes have any bits.
-    Load(Box<Access>),
+    effect Load(access: Box<Access>) = "load {access}";
     /// Writes memory for the lanes of a mask, one after the other: mask, addresses, then a value for each component.
-    Store(Box<Access>),
+    effect Store(access: Box<Access>) = "store {access}";
     /// Whether bytes at an address are all inside of a window, and aligned: a mask of one lane. That they are not says nothing.
-    Inside(Inside),
+    effect Inside(inside: Inside) = "inside {inside}";
     /// Reads bytes at one address: mask, address. It is read for no lane, too.
-    LoadBlock(Space, u8),
+    effect LoadBlock(space: Space, alignment: u8) = "load-block {space} align {alignment}";
     /// Writes bytes at one address: mask, address, bytes.
-    StoreBlock(Space, u8),
+    effect StoreBlock(space: Space, alignment: u8) = "store-block {space} align {alignment}";
     /// Replaces a value in memory for the lanes of a mask, one after the other: mask, addresses, operands. Of the result, which exists if it is used,
     /// disabled lanes have any bits. The number is the bytes of a value.
-    Atomic(AtomicOperation, Space, u8),
+    effect Atomic(operation: AtomicOperation, space: Space, size: u8) = "atomic {operation:?} {space} {size}";
     /// A message to an image: mask, then the operands at these places of the register file; results at others.
-    Image(Box<Registers>),
+    effect Image(registers: Box<Registers>) = "image {registers}";
     /// An instruction that the interpreter executes: active channels, then its operands at these places of the register file; results at others.
-    Interpret(Box<Registers>),
+    effect Interpret(registers: Box<Registers>) = "interpret {registers}";
     /// Checks an instruction that reads registers which may not have been written: those registers (a bit for each, 128 bits), active channels, and its
     /// operands at these places of the register file. The interpreter says which.
-    Unwritten(Box<Registers>),
+    effect Unwritten(registers: Box<Registers>) = "unwritten {registers}";
     /// What was written before is seen by others before what is written later.
-    MemoryFence,
+    effect MemoryFence = "memory-fence";
     /// The thread has sent its barrier message.
-    Arrive,
+    effect Arrive = "arrive";
     /// The Gen instruction is executed for the lanes of a mask. [`crate::passes::counters`] puts counters there.
-    Executed,
+    effect Executed = "executed";
     /// Adds a number of 64 bits to a counter.
-    Count(u32),
+    effect Count(number: u32) = "count {number}";
     /// Reads the register file at a place.
-    Get(Place),
+    effect Get(place: Place) = "get {place}";
     /// Writes the register file at a place.
-    Put(Place),
+    effect Put(place: Place) = "put {place}";
     /// Reads an element of each lane at offsets in the register file: offsets of 32 bits.
-    Gather,
+    effect Gather = "gather";
     /// Writes an element of each lane of a mask at offsets in the register file: mask, offsets, elements.
-    Scatter,
+    effect Scatter = "scatter";
     /// The launch is cancelled.
-    Cancelled,
+    effect Cancelled = "cancelled";
     /// Writes all elements of an array of the thread's: a vector.
-    SetArray(u16),
+    effect SetArray(number: u16) = "set-array {number}";
     /// Reads all elements of an array.
-    GetArray(u16),
+    effect GetArray(number: u16) = "get-array {number}";
     /// Writes an element of an array: its number, of 32 bits, and the element.
-    SetElement(u16),
+    effect SetElement(number: u16) = "set-element {number}";
     /// Reads an element of an array: its number.
-    GetElement(u16),
+    effect GetElement(number: u16) = "get-element {number}";
 }
 
 /// Where operands and results of an instruction are in the register file.
@@ -352,49 +404,6 @@ pub struct Registers {
     pub operands: Vec<Place>,
     /// Of each result.
     pub results: Vec<Place>,
-}
-
-impl Op {
-    /// Whether it does nothing but compute its results of its operands, or of what does not change while the thread runs.
-    pub fn is_pure(&self) -> bool {
-        match self {
-            Op::Binary(_)
-            | Op::Unary(_)
-            | Op::Convert(_)
-            | Op::Fma
-            | Op::ICmp(_)
-            | Op::FCmp(_)
-            | Op::Select
-            | Op::Fence
-            | Op::Splat
-            | Op::Shuffle(_)
-            | Op::Bits
-            | Op::Mask
-            | Op::Input(_) => true,
-            Op::Load(_)
-            | Op::Store(_)
-            | Op::Inside(_)
-            | Op::LoadBlock(..)
-            | Op::StoreBlock(..)
-            | Op::Atomic(..)
-            | Op::Image(_)
-            | Op::Interpret(_)
-            | Op::Unwritten(_)
-            | Op::MemoryFence
-            | Op::Arrive
-            | Op::Executed
-            | Op::Count(_)
-            | Op::Get(_)
-            | Op::Put(_)
-            | Op::Gather
-            | Op::Scatter
-            | Op::Cancelled
-            | Op::SetArray(_)
-            | Op::GetArray(_)
-            | Op::SetElement(_)
-            | Op::GetElement(_) => false,
-        }
-    }
 }
 
 names! {

@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use gencl_eu::message::Elements;
 
 use super::function::{Block, Constant, End, Function, Instruction, Target, Value};
-use super::op::{Access, Addressing, Input, Inside, Op, Registers, Window};
+use super::op::{Access, Addressing, Input, Inside, Registers, Window, list};
 use super::types::Type;
 
 impl Function {
@@ -84,10 +84,6 @@ fn constant_text(ty: Type, constant: &Constant) -> String {
     }
 }
 
-fn list<T: fmt::Display>(values: &[T]) -> String {
-    values.iter().map(T::to_string).collect::<Vec<_>>().join(" ")
-}
-
 impl fmt::Display for Window {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -135,48 +131,6 @@ impl fmt::Display for Input {
             Input::PerThread(at) => write!(f, "per-thread {at}"),
             Input::Mask => write!(f, "mask"),
             Input::Image(number, at) => write!(f, "image {number} {at}"),
-        }
-    }
-}
-
-impl fmt::Display for Op {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Op::Binary(binary) => write!(f, "{binary}"),
-            Op::Unary(unary) => write!(f, "{unary}"),
-            Op::Convert(convert) => write!(f, "{convert}"),
-            Op::Fma => f.write_str("fma"),
-            Op::ICmp(relation) => write!(f, "icmp {relation}"),
-            Op::FCmp(relation) => write!(f, "fcmp {relation}"),
-            Op::Select => f.write_str("select"),
-            Op::Fence => f.write_str("fence"),
-            Op::Splat => f.write_str("splat"),
-            Op::Shuffle(order) => write!(f, "shuffle [{}]", list(order)),
-            Op::Bits => f.write_str("bits"),
-            Op::Mask => f.write_str("mask"),
-            Op::Input(input) => write!(f, "input {input}"),
-            Op::Load(access) => write!(f, "load {access}"),
-            Op::Store(access) => write!(f, "store {access}"),
-            Op::Inside(inside) => write!(f, "inside {inside}"),
-            Op::LoadBlock(space, alignment) => write!(f, "load-block {space} align {alignment}"),
-            Op::StoreBlock(space, alignment) => write!(f, "store-block {space} align {alignment}"),
-            Op::Atomic(operation, space, size) => write!(f, "atomic {operation:?} {space} {size}"),
-            Op::Image(registers) => write!(f, "image {registers}"),
-            Op::Interpret(registers) => write!(f, "interpret {registers}"),
-            Op::Unwritten(registers) => write!(f, "unwritten {registers}"),
-            Op::MemoryFence => f.write_str("memory-fence"),
-            Op::Arrive => f.write_str("arrive"),
-            Op::Executed => f.write_str("executed"),
-            Op::Count(number) => write!(f, "count {number}"),
-            Op::Get(place) => write!(f, "get {place}"),
-            Op::Put(place) => write!(f, "put {place}"),
-            Op::Gather => f.write_str("gather"),
-            Op::Scatter => f.write_str("scatter"),
-            Op::Cancelled => f.write_str("cancelled"),
-            Op::SetArray(number) => write!(f, "set-array {number}"),
-            Op::GetArray(number) => write!(f, "get-array {number}"),
-            Op::SetElement(number) => write!(f, "set-element {number}"),
-            Op::GetElement(number) => write!(f, "get-element {number}"),
         }
     }
 }

@@ -113,15 +113,9 @@ impl Coalesce<'_> {
     fn note_row(&mut self, instruction: Instruction, result: Value, stride: i64, proved: bool) {
         let data = self.function.instruction(instruction);
         let ty = self.function.ty(result);
-        let by_lane = match &data.op {
-            Op::Binary(_) | Op::Unary(_) | Op::Fma | Op::ICmp(_) | Op::FCmp(_) | Op::Select | Op::Fence => {
-                true
-            }
-            Op::Convert(convert) => {
-                *convert != Convert::Bitcast || self.function.ty(data.operands[0]).lanes == ty.lanes
-            }
-            _ => false,
-        };
+        // What chooses may be one lane.
+        let is_by_lane = |first: &Value| data.op.is_by_lane(self.function.ty(*first), ty);
+        let by_lane = data.op == Op::Select || data.operands.first().is_some_and(is_by_lane);
         let known = by_lane
             && data.operands.iter().all(|operand| {
                 self.rows.contains_key(operand)

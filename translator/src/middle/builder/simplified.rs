@@ -316,13 +316,8 @@ impl Builder {
             let is_one = own.len() == 1 && own == others;
             return (is_one && follows).then(|| self.slice(own[0], first[0].into(), 2 * lanes));
         }
-        let by_lane = match &op {
-            Op::Binary(_) | Op::Unary(_) | Op::Fma | Op::ICmp(_) | Op::FCmp(_) => true,
-            Op::Convert(convert) => *convert != Convert::Bitcast || self.ty(own[0]).lanes == ty.lanes,
-            Op::Select => self.ty(own[0]).lanes == ty.lanes,
-            _ => false,
-        };
-        if !by_lane || op != second {
+        // Fences hide a value from passes; two that are one would hide it from fewer.
+        if op != second || op == Op::Fence || !op.is_by_lane(self.ty(*own.first()?), ty) {
             return None;
         }
         let mut operands = Vec::with_capacity(own.len());
@@ -334,13 +329,7 @@ impl Builder {
 
     /// What is the same for all lanes, computed once.
     fn once(&mut self, op: &Op, operands: &[Value], ty: Type) -> Option<Value> {
-        let by_lane = match op {
-            Op::Binary(_) | Op::Unary(_) | Op::Fma | Op::ICmp(_) | Op::FCmp(_) | Op::Fence => true,
-            Op::Convert(convert) => *convert != Convert::Bitcast || self.ty(operands[0]).lanes == ty.lanes,
-            Op::Select => self.ty(operands[0]).lanes == ty.lanes,
-            _ => false,
-        };
-        if !by_lane || ty.lanes == 1 {
+        if ty.lanes == 1 || !op.is_by_lane(self.ty(*operands.first()?), ty) {
             return None;
         }
         let scalars: Vec<Value> = operands.iter().map_while(|operand| self.uniform(*operand)).collect();
