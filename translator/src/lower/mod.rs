@@ -283,9 +283,10 @@ impl<'c> Lowering<'_, 'c> {
     }
 
     fn label(&self, target: &Target) -> Label<'c> {
-        let data = self.function.block(target.block);
-        let is_fault = data.end == End::Fault && data.instructions.is_empty();
-        if is_fault { self.control.fault } else { self.control.labels[target.block] }
+        match self.function.is_fault(target.block) {
+            true => self.control.fault,
+            false => self.control.labels[target.block],
+        }
     }
 
     /// Gives the `phi`s of a block's parameters the arguments of its predecessors.
@@ -344,84 +345,65 @@ impl<'c> Lowering<'_, 'c> {
         let data = self.function.instruction(instruction);
         let operands = &data.operands;
         match &data.op {
-            Op::Load(access) | Op::Store(access) => self.access(instruction, access),
-            Op::Inside(inside) => vec![self.is_inside(inside, operands[0])],
+            Op::Load(access) | Op::Store(access) => return self.access(instruction, access),
+            Op::Inside(inside) => return vec![self.is_inside(inside, operands[0])],
             Op::LoadBlock(space, alignment) | Op::StoreBlock(space, alignment) => {
-                self.block_access(instruction, *space, *alignment)
+                return self.block_access(instruction, *space, *alignment);
             }
-            Op::Atomic(operation, space, size) => self.atomic(instruction, *operation, *space, *size),
-            Op::Image(registers) => self.image(instruction, registers),
-            Op::Interpret(registers) => self.interpret(instruction, registers),
-            Op::Unwritten(registers) => {
-                self.unwritten(instruction, registers);
-                Vec::new()
-            }
-            Op::MemoryFence => {
-                self.f.fence();
-                Vec::new()
-            }
+            Op::Atomic(operation, space, size) => return self.atomic(instruction, *operation, *space, *size),
+            Op::Image(registers) => return self.image(instruction, registers),
+            Op::Interpret(registers) => return self.interpret(instruction, registers),
+            Op::Unwritten(registers) => self.unwritten(instruction, registers),
+            Op::MemoryFence => self.f.fence(),
             // Where nothing is counted there are none.
-            Op::Executed => Vec::new(),
+            Op::Executed => {}
             Op::Count(counter) => {
                 let number = self.value(operands[0]);
                 let all = self.field(POINTER, std::mem::offset_of!(Frame, counters));
                 let at = self.f.at(all, 8 * *counter as usize);
                 self.f.store(self.f.add(self.f.load(I64, at, FILE), number), at, FILE);
-                Vec::new()
             }
-            Op::Arrive => {
-                self.arrive();
-                Vec::new()
-            }
+            Op::Arrive => self.arrive(),
             Op::Get(place) => {
                 let at = self.f.at(self.thread.file, (*place).into());
                 let ty = llvm(self.function.ty(data.results[0]));
-                vec![self.f.load(ty, at, FILE)]
+                return vec![self.f.load(ty, at, FILE)];
             }
             Op::Put(place) => {
                 let value = self.value(operands[0]);
                 let at = self.f.at(self.thread.file, (*place).into());
                 self.f.store(value, at, FILE);
-                Vec::new()
             }
             Op::Gather => {
                 let (offsets, ty) = (self.value(operands[0]), llvm(self.function.ty(data.results[0])));
                 let file = self.thread.file;
-                vec![self.each_lane_loaded(file, offsets, ty, FILE)]
+                return vec![self.each_lane_loaded(file, offsets, ty, FILE)];
             }
-            Op::Scatter => {
-                self.scatter_in_file(operands);
-                Vec::new()
-            }
-            Op::Cancelled => vec![self.cancelled(data.origin)],
+            Op::Scatter => self.scatter_in_file(operands),
+            Op::Cancelled => return vec![self.cancelled(data.origin)],
             Op::SetArray(number) => {
                 let value = self.array_value(operands[0]);
                 let place = self.array(*number, value.ty);
                 self.f.store(value, place, FILE);
-                Vec::new()
-            }
-            Op::GetArray(number) => {
-                let ty = self.function.ty(data.results[0]);
-                let own = arrays::array_type(ty);
-                let place = self.array(*number, own);
-                let all = self.f.load(own, place, FILE);
-                vec![self.of_array(all, ty)]
             }
             Op::SetElement(number) => {
                 let value = self.array_value(operands[1]);
                 let at = self.array_element(*number, operands[0], value.ty);
                 self.f.store(value, at, FILE);
-                Vec::new()
             }
-            Op::GetElement(number) => {
+            Op::GetArray(number) | Op::GetElement(number) => {
                 let ty = self.function.ty(data.results[0]);
                 let own = arrays::array_type(ty);
-                let at = self.array_element(*number, operands[0], own);
-                let value = self.f.load(own, at, FILE);
-                vec![self.of_array(value, ty)]
+                let place = match operands.first() {
+                    Some(element) => self.array_element(*number, *element, own),
+                    None => self.array(*number, own),
+                };
+                let value = self.f.load(own, place, FILE);
+                return vec![self.of_array(value, ty)];
             }
             _ => unreachable!("{} is pure, or not lowered here", data.op),
         }
+        Vec::new()
     }
 
     /// The thread's own element of an array.

@@ -73,8 +73,7 @@ impl Builder {
 
     /// An instruction that is not pure, or has not one result.
     pub fn effect(&mut self, op: Op, operands: &[Value], results: &[Type]) -> Vec<Value> {
-        let instruction = self.function.add_instruction(self.current(), op, operands, results, self.origin);
-        self.function.instruction(instruction).results.clone()
+        self.function.add_instruction(self.current(), op, operands, results, self.origin)
     }
 
     /// A pure operation.
@@ -87,9 +86,8 @@ impl Builder {
         if let Some(value) = self.known.get(&key) {
             return *value;
         }
-        let instruction =
-            self.function.add_instruction(self.current(), key.0.clone(), operands, &[ty], self.origin);
-        let value = self.function.instruction(instruction).results[0];
+        let value =
+            self.function.add_instruction(self.current(), key.0.clone(), operands, &[ty], self.origin)[0];
         self.known.insert(key, value);
         value
     }

@@ -193,7 +193,7 @@ impl Function {
         value
     }
 
-    /// A new instruction at the end of a block.
+    /// A new instruction at the end of a block; its results.
     pub fn add_instruction(
         &mut self,
         block: Block,
@@ -201,14 +201,15 @@ impl Function {
         operands: &[Value],
         results: &[Type],
         origin: u32,
-    ) -> Instruction {
+    ) -> Vec<Value> {
         let instruction = self.instructions.next_key();
-        let results = results.iter().enumerate();
-        let results =
-            results.map(|(n, ty)| self.add_value(*ty, Definition::Result(instruction, n as u8))).collect();
-        self.instructions.push(InstructionData { op, operands: operands.to_vec(), results, origin });
+        let types = results.iter().enumerate();
+        let results: Vec<Value> =
+            types.map(|(n, ty)| self.add_value(*ty, Definition::Result(instruction, n as u8))).collect();
+        let operands = operands.to_vec();
+        self.instructions.push(InstructionData { op, operands, results: results.clone(), origin });
         self.block_mut(block).instructions.push(instruction);
-        instruction
+        results
     }
 
     fn add_value(&mut self, ty: Type, definition: Definition) -> Value {
@@ -293,6 +294,11 @@ impl Function {
     /// All blocks by number.
     pub fn block_numbers(&self) -> impl Iterator<Item = Block> + use<> {
         self.blocks.keys()
+    }
+
+    /// Whether a block does nothing but fault.
+    pub fn is_fault(&self, block: Block) -> bool {
+        self.block(block).end == End::Fault && self.block(block).instructions.is_empty()
     }
 
     /// The control-flow graph. Its entries are the first block and those where threads are resumed. Suspension has no successor.

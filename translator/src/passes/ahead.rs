@@ -4,7 +4,7 @@
 use rustc_hash::FxHashSet;
 
 use super::counted::{Counted, Exit, I64};
-use super::natural::{Copy, Loop, is_fault, loops};
+use super::natural::{Copy, Loop, loops};
 use super::sums::Evolution;
 use crate::middle::function::{Block, Constant, End, Function, Instruction, Target, Value};
 use crate::middle::op::{Access, Addressing, Binary, Inside, Op, Relation, Space};
@@ -92,8 +92,7 @@ fn write(function: &mut Function, own: &Loop, exit: &Exit, candidates: &[Instruc
     // So many times the unrolled loop is executed: at least one iteration is left.
     let [two, one] = [UNROLL.ilog2().into(), 1].map(|number| function.constant(I64, Constant::All(number)));
     let append = |function: &mut Function, block, op, operands: &[Value], ty| {
-        let instruction = function.add_instruction(block, op, operands, &[ty], 0);
-        function.instruction(instruction).results[0]
+        function.add_instruction(block, op, operands, &[ty], 0)[0]
     };
     let count = append(function, entry, Op::Binary(Binary::LShr), &[last, two], I64);
     let copies: Vec<Copy> = (0..UNROLL).map(|_| own.copied(function, own.exit, &[])).collect();
@@ -182,7 +181,7 @@ fn continue_with(function: &mut Function, own: &Loop, copy: &Copy, next: Block) 
     for block in copy.blocks.values() {
         let end = function.block(*block).end.clone();
         let is_inside = |target: &Target| {
-            copy.blocks.values().any(|block| *block == target.block) || is_fault(function, target.block)
+            copy.blocks.values().any(|block| *block == target.block) || function.is_fault(target.block)
         };
         let mut end = match end {
             End::Branch { yes, no, .. } if !is_inside(&yes) => End::Jump(no),

@@ -37,7 +37,7 @@ pub fn loops(function: &Function) -> Vec<Loop> {
             targets.map(move |target| (*block, target.block))
         });
         let leaves: Vec<(Block, Block)> =
-            leaves.filter(|(_, to)| !blocks.contains(to) && !is_fault(function, *to)).collect();
+            leaves.filter(|(_, to)| !blocks.contains(to) && !function.is_fault(*to)).collect();
         if let [(exiting, exit)] = leaves[..] {
             found.push(Loop { header, blocks, entering, exiting, exit });
         }
@@ -46,11 +46,6 @@ pub fn loops(function: &Function) -> Vec<Loop> {
         |own: &Loop| found.iter().filter(|other| own.blocks.contains(&other.header)).count() == 1;
     let innermost: Vec<bool> = found.iter().map(is_innermost).collect();
     found.into_iter().zip(innermost).filter(|(_, is_innermost)| *is_innermost).map(|(own, _)| own).collect()
-}
-
-/// Whether a block does nothing but fault.
-pub fn is_fault(function: &Function, block: Block) -> bool {
-    function.block(block).end == End::Fault && function.block(block).instructions.is_empty()
 }
 
 impl Loop {
@@ -148,8 +143,7 @@ impl Loop {
                 let operands: Vec<Value> = data.operands.iter().map(|value| copy.value(*value)).collect();
                 let types: Vec<Type> = data.results.iter().map(|value| function.ty(*value)).collect();
                 let own = function.add_instruction(new, data.op, &operands, &types, data.origin);
-                copy.values
-                    .extend(data.results.iter().copied().zip(function.instruction(own).results.clone()));
+                copy.values.extend(data.results.iter().copied().zip(own));
             }
             let mut end = function.block(*block).end.clone();
             end.values_mut().for_each(|value| *value = copy.value(*value));

@@ -5,7 +5,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::natural::{Loop, is_fault, loops};
+use super::natural::{Loop, loops};
 use super::sums::Evolutions;
 use crate::middle::function::{Block, Constant, End, Function, Instruction, Target, Value};
 use crate::middle::op::{Access, Addressing, Binary, Convert, Inside, Op, Relation, Space};
@@ -272,8 +272,7 @@ impl Serial<'_> {
     }
 
     fn append(&mut self, op: Op, operands: &[Value], results: &[Type], origin: u32) -> Vec<Value> {
-        let instruction = self.function.add_instruction(self.current, op, operands, results, origin);
-        self.function.instruction(instruction).results.clone()
+        self.function.add_instruction(self.current, op, operands, results, origin)
     }
 
     /// The scalar of a value.
@@ -308,7 +307,7 @@ impl Serial<'_> {
                     }
                 }
                 None if target.block == own.header => target.clone(),
-                None if is_fault(self.function, target.block) => target.clone(),
+                None if self.function.is_fault(target.block) => target.clone(),
                 None => Target { block: done, arguments: Vec::new() },
             };
         }

@@ -158,8 +158,7 @@ impl Generator {
     /// An instruction.
     pub fn effect(&mut self, op: Op, operands: &[Value], results: &[Type]) -> Vec<Value> {
         let origin = self.messages.len().saturating_sub(1) as u32;
-        let instruction = self.function.add_instruction(self.block, op, operands, results, origin);
-        self.function.instruction(instruction).results.clone()
+        self.function.add_instruction(self.block, op, operands, results, origin)
     }
 
     pub fn end(&mut self, end: End) {
