@@ -10,69 +10,39 @@ use crate::middle::types::{Scalar, Type};
 impl<'c> Lowering<'_, 'c> {
     /// A pure operation.
     pub fn pure(&mut self, op: &Op, operands: &[Value], ty: Type) -> LlvmValue<'c> {
-        let to = llvm(ty);
-        let is_mask = ty.scalar == Scalar::Mask;
+        let (to, is_mask) = (llvm(ty), ty.scalar == Scalar::Mask);
         match op {
-            Op::Select if is_mask => self.mask_select(operands),
-            Op::Shuffle(order) if is_mask => self.shuffled_mask(order, operands),
-            Op::Splat if is_mask => {
-                let bit = self.value(operands[0]);
-                self.f.convert(Convert::SExt, bit, Ty::int(to.lanes, 1))
-            }
-            Op::ICmp(relation) => {
-                let [a, b] = [0, 1].map(|n| self.value(operands[n]));
-                self.f.mask_bits(self.f.compare(*relation, a, b))
-            }
-            Op::FCmp(relation) => {
-                let [a, b] = [0, 1].map(|n| self.value(operands[n]));
-                self.f.mask_bits(self.f.compare_floats(*relation, a, b))
-            }
-            Op::Mask => self.value(operands[0]),
-            Op::Bits => self.value(operands[0]),
-            _ => self.plain(op, operands, to),
-        }
-    }
-
-    fn plain(&mut self, op: &Op, operands: &[Value], to: Ty) -> LlvmValue<'c> {
-        match op {
-            Op::Binary(binary) => {
-                let [a, b] = [0, 1].map(|n| self.value(operands[n]));
-                self.f.binary(*binary, a, b)
-            }
-            Op::Unary(unary) => {
-                let a = self.value(operands[0]);
-                self.unary(*unary, a)
-            }
-            Op::Convert(convert) => {
-                let a = match self.function.ty(operands[0]).scalar {
-                    Scalar::Mask => self.vector(operands[0]),
-                    _ => self.value(operands[0]),
-                };
-                self.converted(*convert, a, to)
-            }
-            Op::Fma => {
-                let [a, b, c] = [0, 1, 2].map(|n| self.value(operands[n]));
-                self.f.intrinsic("fma", &[to], to, &[a, b, c])
-            }
+            Op::Select if is_mask => return self.mask_select(operands),
             Op::Select => {
                 let mask = self.vector(operands[0]);
                 let [a, b] = [1, 2].map(|n| self.value(operands[n]));
-                self.f.select(mask, a, b)
+                return self.f.select(mask, a, b);
             }
-            Op::Fence => {
-                let a = self.value(operands[0]);
-                self.f.function_of("arithmetic.fence", a)
-            }
-            Op::Splat => {
-                let a = self.value(operands[0]);
-                self.f.splat(a, to.lanes)
-            }
+            Op::Shuffle(order) if is_mask => return self.shuffled_mask(order, operands),
             Op::Shuffle(order) => {
                 let first = self.function.ty(operands[0]).lanes;
                 let (a, b) = self.shuffle_operands(operands);
-                self.f.shuffle(a, b, &widened(order, first, a))
+                return self.f.shuffle(a, b, &widened(order, first, a));
             }
-            Op::Input(input) => self.input(*input, to),
+            Op::Convert(convert) if self.function.ty(operands[0]).scalar == Scalar::Mask => {
+                let mask = self.vector(operands[0]);
+                return self.converted(*convert, mask, to);
+            }
+            Op::Input(input) => return self.input(*input, to),
+            _ => {}
+        }
+        let own: Vec<LlvmValue<'c>> = operands.iter().map(|value| self.value(*value)).collect();
+        match (op, &own[..]) {
+            (Op::Binary(binary), &[a, b]) => self.f.binary(*binary, a, b),
+            (Op::Unary(unary), &[a]) => self.unary(*unary, a),
+            (Op::Convert(convert), &[a]) => self.converted(*convert, a, to),
+            (Op::Fma, _) => self.f.intrinsic("fma", &[to], to, &own),
+            (Op::ICmp(relation), &[a, b]) => self.f.mask_bits(self.f.compare(*relation, a, b)),
+            (Op::FCmp(relation), &[a, b]) => self.f.mask_bits(self.f.compare_floats(*relation, a, b)),
+            (Op::Fence, &[a]) => self.f.function_of("arithmetic.fence", a),
+            (Op::Splat, &[bit]) if is_mask => self.f.convert(Convert::SExt, bit, Ty::int(to.lanes, 1)),
+            (Op::Splat, &[a]) => self.f.splat(a, to.lanes),
+            (Op::Mask | Op::Bits, &[bits]) => bits,
             _ => unreachable!("{op} is not pure, or not lowered here"),
         }
     }
