@@ -68,9 +68,10 @@ impl<'m> FunctionWriter<'_, 'm> {
                 self.products.insert(own.result, (own.operand(0)?, own.operand(1)?));
             }
             let flags = self.flags(own, name);
+            let (name, predicate) = name.split_at(name.find(' ').unwrap_or(name.len()));
             let ty = self.type_of(&a).to_owned();
             let accuracy = if own.op == Op::FDiv { self.accuracy(own) } else { String::new() };
-            self.result(own, &format!("{name}{flags} {ty} {}, {}{accuracy}", a.text, b.text));
+            self.result(own, &format!("{name}{flags}{predicate} {ty} {}, {}{accuracy}", a.text, b.text));
             return Ok(true);
         }
         match own.op {
