@@ -139,6 +139,17 @@ fn modules_of_spirv_name_lines() {
 }
 
 #[test]
+fn calls_that_producers_of_spirv_inlined_are_frames() {
+    let program = try_compile(&module("spirv_inlined.spv"), "-g", "skl").expect("it compiles");
+    let frame = |function: &str, line, column| (function.to_owned(), "lines.cl".to_owned(), line, column);
+    let found = all_frames(&program, 0);
+    let inlined = vec![frame("square", 1, 32), frame("norm", 2, 0), frame("lines", 4, 0)];
+    assert!(found.contains(&inlined), "{found:?}");
+    assert!(found.contains(&vec![frame("lines", 4, 23)]), "{found:?}");
+    assert!(found.iter().all(|frames| frames.last().is_some_and(|frame| frame.0 == "lines")), "{found:?}");
+}
+
+#[test]
 fn line_directives_name_files_without_text() {
     let source = "kernel void k(global int *out) {\n#line 100 \"x.cl\"\n  *out = 3;\n}\n";
     let program = compile(source, "-g");

@@ -110,13 +110,15 @@ const EXTENSIONS: &[(&CStr, Has)] = &[
 pub(crate) enum Set {
     /// OpenCL C's built-in functions.
     OpenCl,
-    /// Debug information, or what changes no meaning.
+    /// Functions and scopes of the source.
+    DebugInfo,
+    /// What changes no meaning.
     Ignored,
 }
 
 /// Sets of extended instructions by their names.
 const SETS: &[(&CStr, Set)] =
-    &[(c"OpenCL.std", Set::OpenCl), (c"OpenCL.DebugInfo.100", Set::Ignored), (c"DebugInfo", Set::Ignored)];
+    &[(c"OpenCL.std", Set::OpenCl), (c"OpenCL.DebugInfo.100", Set::DebugInfo), (c"DebugInfo", Set::DebugInfo)];
 
 /// The numbers of the capabilities that devices with these features support completely.
 pub fn capabilities(features: Features) -> impl Iterator<Item = u32> {

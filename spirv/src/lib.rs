@@ -19,6 +19,7 @@ mod mangle;
 mod metadata;
 mod module;
 mod order;
+mod scopes;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -13,8 +13,12 @@ pub(crate) struct Lines {
     pub(crate) unit: Option<usize>,
     /// By the id of the file's name.
     pub(crate) files: FxHashMap<Id, usize>,
-    /// By function, line and column.
-    pub(crate) locations: FxHashMap<(usize, u32, u32), usize>,
+    /// By function, call that the producer inlined, line and column.
+    pub(crate) locations: FxHashMap<(usize, Option<usize>, u32, u16), usize>,
+    /// Functions that the producer inlined, by their ids.
+    pub(crate) inlined: FxHashMap<Id, usize>,
+    /// Calls of them, by the function in which they are and their ids.
+    pub(crate) calls: FxHashMap<(usize, Id), usize>,
 }
 
 /// The metadata of a module.

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::capability::{self, Set};
 use crate::environment::Features;
 use crate::error::Result;
+use crate::scopes::{Node, Scope};
 use crate::walk::{Id, Instruction};
 
 /// What is said of an id, apart from its definition.
@@ -80,6 +81,8 @@ pub(crate) struct Module<'a> {
     pub(crate) strings: FxHashMap<Id, String>,
     /// Texts of source files, by the ids of the files' names.
     pub(crate) sources: FxHashMap<Id, String>,
+    /// Nodes of debug information.
+    pub(crate) scopes: FxHashMap<Id, Node>,
     decorations: FxHashMap<Id, Vec<Decorated>>,
     /// Types, constants and variables, in the module's order.
     pub(crate) globals: Vec<Instruction<'a>>,
@@ -211,6 +214,9 @@ impl<'a> Module<'a> {
             // What accesses may be of the same memory: hints, by decorations and memory operands.
             Op::AliasDomainDeclINTEL | Op::AliasScopeDeclINTEL | Op::AliasScopeListDeclINTEL => {}
             Op::TypeForwardPointer => self.globals.push(*own),
+            Op::ExtInst if self.set(own) == Some(Set::DebugInfo) => {
+                self.scopes.extend(Node::of(own).map(|node| (own.result, node)));
+            }
             Op::ExtInst if self.is_debug(own) => {}
             _ if own.result != 0 => self.globals.push(*own),
             _ => return Err(own.error("it may not be outside of functions")),
@@ -227,8 +233,17 @@ impl<'a> Module<'a> {
 
     /// Whether an instruction does nothing that a kernel notices.
     pub(crate) fn is_debug(&self, own: &Instruction<'_>) -> bool {
-        let set = own.operands.first().and_then(|set| self.sets.get(set));
-        is_debug(own.op) || own.op == Op::ExtInst && set == Some(&Set::Ignored)
+        is_debug(own.op) || matches!(self.set(own), Some(Set::Ignored | Set::DebugInfo))
+    }
+
+    /// The set of an extended instruction.
+    fn set(&self, own: &Instruction<'_>) -> Option<Set> {
+        (own.op == Op::ExtInst).then(|| self.sets.get(own.operands.first()?).copied())?
+    }
+
+    /// The scope of the instructions that follow, if an instruction changes it.
+    pub(crate) fn scope(&self, own: &Instruction<'_>) -> Option<Option<Scope>> {
+        Scope::of(own).filter(|_| self.set(own) == Some(Set::DebugInfo))
     }
 
     /// The function with an id.

@@ -22,9 +22,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::Result;
 use crate::kernel;
+use crate::lines::Subprogram;
 use crate::mangle::{Parameter, mangle};
 use crate::module::{Block, Function, Place};
 use crate::order;
+use crate::scopes::Scope;
 use crate::types::{Image, Type, address_space};
 use crate::walk::{Id, Instruction};
 use crate::writer::{Value, Writer};
@@ -67,7 +69,10 @@ pub(crate) struct FunctionWriter<'w, 'm> {
     phis: Vec<(Instruction<'m>, usize)>,
     temporaries: usize,
     /// The function's debug information.
-    subprogram: Option<usize>,
+    subprogram: Option<Subprogram>,
+    /// The scope and the place in the source of the instructions that follow.
+    scope: Option<Scope>,
+    place: Option<Place>,
     /// What attaches its place in the source to an instruction.
     location: String,
 }
@@ -106,6 +111,8 @@ impl<'w, 'm> FunctionWriter<'w, 'm> {
             phis: Vec::new(),
             temporaries: 0,
             subprogram: None,
+            scope: None,
+            place: None,
             location: String::new(),
         }
     }
@@ -145,7 +152,7 @@ impl<'w, 'm> FunctionWriter<'w, 'm> {
             }
         }
         if let Some(subprogram) = self.subprogram {
-            let _ = write!(text, " !dbg !{subprogram}");
+            let _ = write!(text, " !dbg !{}", subprogram.node);
         }
         let _ = write!(text, " {{\n{body}}}\n");
         Ok(text)
@@ -202,7 +209,8 @@ impl<'w, 'm> FunctionWriter<'w, 'm> {
         let _ = writeln!(self.body, "b{}:", block.label);
         self.label = block.label;
         self.written.insert(block.label);
-        self.set_place(None);
+        (self.scope, self.place) = (None, None);
+        self.locate();
         block.instructions.iter().try_for_each(|own| self.instruction(own))
     }
 
@@ -230,18 +238,22 @@ impl<'w, 'm> FunctionWriter<'w, 'm> {
         Ok(text)
     }
 
-    /// The place of the instructions that follow. Line 0 is one that is not known.
-    fn set_place(&mut self, place: Option<Place>) {
-        let Some(subprogram) = self.subprogram else { return };
-        let (line, column) = place.map_or((0, 0), |place| (place.line, place.column));
-        self.location = format!(", !dbg !{}", self.w.location(subprogram, line, column));
+    /// Makes what attaches the current place.
+    fn locate(&mut self) {
+        if let Some(subprogram) = self.subprogram {
+            self.location = format!(", !dbg !{}", self.w.location(subprogram, self.scope, self.place));
+        }
     }
 
     fn instruction(&mut self, own: &Instruction<'m>) -> Result<()> {
         if self.w.module.is_debug(own) {
             if matches!(own.op, Op::Line | Op::NoLine) {
-                self.set_place(Place::of(*own));
+                self.place = Place::of(*own);
             }
+            if let Some(scope) = self.w.module.scope(own) {
+                self.scope = scope;
+            }
+            self.locate();
             return Ok(());
         }
         let done = self.control(own)?
