@@ -1,5 +1,7 @@
 //! Modules that are made here, and what they become.
 
+use std::path::Path;
+
 use rspirv::binary::Assemble;
 use rspirv::dr::{Builder, Operand};
 use rspirv::spirv::{
@@ -184,20 +186,23 @@ fn specialisation_constants_have_the_values_that_are_given() {
 
 #[test]
 fn damaged_modules_are_refused_or_read() {
-    let module = sum();
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus/spirv");
+    let paths = std::fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path());
+    let mut modules: Vec<Vec<u8>> = paths.map(|path| std::fs::read(path).unwrap()).collect();
+    modules.push(sum());
     let mut random = 1u32;
     let mut next = |below: usize| {
         random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (random >> 8) as usize % below
     };
     for _ in 0..20_000 {
-        let mut damaged = module.clone();
+        let mut damaged = modules[next(modules.len())].clone();
         for _ in 0..=next(3) {
             let at = next(damaged.len());
             damaged[at] = next(256) as u8;
         }
         damaged.truncate(damaged.len() - 4 * next(4));
         // It must not panic; what it says does not matter here.
-        let _ = translate(&damaged, &WIDE);
+        let _ = translate(&damaged, &Environment { lines: true, ..WIDE });
     }
 }
