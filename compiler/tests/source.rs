@@ -3,8 +3,8 @@
 //! Comments at the head of a file are directives; see [`Test`]. The expected output is at the end of the
 //! file, after `// expect`. With `BLESS=1` in the environment the tests write it instead of comparing.
 //!
-//! SPIR-V's comments begin with `;`. What is compiled is the module of the same name in `fuzz/corpus/spirv`, as this
-//! repository has no assembler; `spirv/tests/witness.rs` makes it with Khronos', and compares both.
+//! SPIR-V's comments begin with `;`. What is compiled is the module of the same name in `fuzz/corpus/spirv`,
+//! as this repository has no assembler; `spirv/tests/witness.rs` makes it with Khronos', and compares both.
 #![cfg(feature = "llvm")]
 
 use std::fmt::Write;

@@ -1,4 +1,5 @@
-//! What modules may require: capabilities (SPIR-V 1.6, 3.2.30 "Capability"), extensions, sets of extended instructions.
+//! What modules may require: capabilities (SPIR-V 1.6, 3.2.30 "Capability"), extensions, sets of extended
+//! instructions.
 
 use std::ffi::CStr;
 
@@ -13,8 +14,8 @@ use crate::environment::Features;
 enum Kind {
     /// All that it allows is supported.
     Whole,
-    /// Producers declare it although the module does without it, or a part of what it allows is not supported. The
-    /// instructions behind it are looked at one by one.
+    /// Producers declare it although the module does without it, or a part of what it allows is not
+    /// supported. The instructions behind it are looked at one by one.
     Tolerated,
 }
 
@@ -83,7 +84,8 @@ const CAPABILITIES: &[(Capability, Kind, Has)] = &[
     (C::ArbitraryPrecisionIntegersALTERA, Tolerated, ALL),
 ];
 
-/// Extensions that work, and the devices that have them. Modules may name others: what is behind them is looked at.
+/// Extensions that work, and the devices that have them. Modules may name others: what is behind them is
+/// looked at.
 #[rustfmt::skip]
 const EXTENSIONS: &[(&CStr, Has)] = &[
     (c"SPV_KHR_no_integer_wrap_decoration", ALL),

@@ -187,8 +187,8 @@ fn rounded(value: f64, width: u32) -> u64 {
     }
 }
 
-/// The float of `width` bits that an operation gives. Sums, products and quotients are rounded twice, which is the same as
-/// once: a double has more than twice the bits of a single float.
+/// The float of `width` bits that an operation gives. Sums, products and quotients are rounded twice, which
+/// is the same as once: a double has more than twice the bits of a single float.
 fn to_float(op: Op, values: &[Number], width: u32) -> Option<u64> {
     let [first, ..] = *values else { return None };
     match op {

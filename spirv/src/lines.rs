@@ -79,7 +79,8 @@ impl Writer<'_> {
         *self.metadata.lines.locations.entry(key).or_insert(node)
     }
 
-    /// The nodes of a scope that the producer inlined and of the call. LLVM demands that the calls end in the function.
+    /// The nodes of a scope that the producer inlined and of the call. LLVM demands that the calls end in the
+    /// function.
     fn inlined(&mut self, subprogram: Subprogram, scope: Scope) -> Option<(usize, Option<usize>)> {
         let at = self.call(subprogram, scope.inlined_at?, 0)?;
         Some((self.inlined_function(scope.scope)?, Some(at)))

@@ -1,4 +1,5 @@
-//! What producers tell of functions in the source: OpenCL.DebugInfo.100, of which LLVM's SPIR-V has lines and scopes.
+//! What producers tell of functions in the source: OpenCL.DebugInfo.100, of which LLVM's SPIR-V has lines and
+//! scopes.
 
 use crate::walk::{Id, Instruction};
 

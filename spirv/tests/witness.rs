@@ -32,8 +32,8 @@ fn output(command: &mut Command) -> Result<Vec<u8>, String> {
     Ok(output.stdout)
 }
 
-/// The module of an assembly file in the corpus is what the assembler makes of it, and the validator has no objections. It
-/// has some to modules of clang's translator, which are not looked at.
+/// The module of an assembly file in the corpus is what the assembler makes of it, and the validator has no
+/// objections. It has some to modules of clang's translator, which are not looked at.
 fn modules_are_those_of_their_assembly() -> Outcome {
     for path in files("compiler/tests/source", "spvasm") {
         let mut assembled =

@@ -166,8 +166,8 @@ fn is_wide_for_nothing(module: Module, value: Value, depth: u32) -> bool {
     }
 }
 
-/// What is sign-extended from its low 32 bits and shifted to the left by less than 32 bits: the value and the distance. LLVM
-/// writes it as shifts by 32 to the left and by less to the right.
+/// What is sign-extended from its low 32 bits and shifted to the left by less than 32 bits: the value and the
+/// distance. LLVM writes it as shifts by 32 to the left and by less to the right.
 fn scaled_low_half(value: Value<'_>) -> Option<(Value<'_>, u32)> {
     let shifted = value.operand(0);
     let by = |value: Value<'_>| value.operand(1).integer();

@@ -170,8 +170,8 @@ impl<'m> FunctionWriter<'_, 'm> {
         Ok(true)
     }
 
-    /// The error that a division of single floats may have, as an attachment: OpenCL's if the module does not ask for
-    /// less (SPV_INTEL_fp_max_error).
+    /// The error that a division of single floats may have, as an attachment: OpenCL's if the module does not
+    /// ask for less (SPV_INTEL_fp_max_error).
     fn accuracy(&mut self, own: &Instruction<'_>) -> String {
         let is_single = self.w.types.scalar(own.ty) == Some(&Type::Float(32));
         let asked = self.w.module.decoration(own.result, Decoration::FPMaxErrorDecorationINTEL);

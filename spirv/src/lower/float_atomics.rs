@@ -1,7 +1,8 @@
-//! Atomic additions, minima and maxima of floats: SPV_EXT_shader_atomic_float_add, SPV_EXT_shader_atomic_float_min_max.
+//! Atomic additions, minima and maxima of floats: SPV_EXT_shader_atomic_float_add,
+//! SPV_EXT_shader_atomic_float_min_max.
 //!
-//! The data port of some generations has some of them, of none all: they compare and exchange until nobody interferes.
-//! Each is a function, as the loop would split the block, whose label `phi`s name.
+//! The data port of some generations has some of them, of none all: they compare and exchange until nobody
+//! interferes. Each is a function, as the loop would split the block, whose label `phi`s name.
 
 use rspirv::spirv::{Op, StorageClass};
 

@@ -17,8 +17,8 @@ const SHUFFLES: &[(Op, &str)] = &[
     (Op::SubgroupShuffleXorINTEL, "intel_sub_group_shuffle_xor"),
 ];
 
-/// Blocks of images: the opcode, the function, its operands in the order of its parameters, and the one with the texels
-/// that are written.
+/// Blocks of images: the opcode, the function, its operands in the order of its parameters, and the one with
+/// the texels that are written.
 const IMAGE_BLOCKS: &[(Op, &str, &[usize], Option<usize>)] = &[
     (Op::SubgroupImageBlockReadINTEL, "block_read", &[0, 1], None),
     (Op::SubgroupImageBlockWriteINTEL, "block_write", &[0, 1, 2], Some(2)),

@@ -1,7 +1,8 @@
-//! What producers say of loops: OpLoopMerge and OpLoopControlINTEL, as metadata of the branch back to the header.
+//! What producers say of loops: OpLoopMerge and OpLoopControlINTEL, as metadata of the branch back to the
+//! header.
 //!
-//! DontUnroll is left out. Clang says it of all loops at -O1, at which SPIR-V is often made, and loops over private arrays
-//! have to be unrolled to keep them in registers.
+//! DontUnroll is left out. Clang says it of all loops at -O1, at which SPIR-V is often made, and loops over
+//! private arrays have to be unrolled to keep them in registers.
 
 use rspirv::spirv::{LoopControl, Op};
 
@@ -42,8 +43,8 @@ impl<'m> FunctionWriter<'_, 'm> {
         Ok(())
     }
 
-    /// The attachment of a branch to a block, if that is the header of the loop that it is in. Blocks come in reverse
-    /// post-order: what is written before is a header.
+    /// The attachment of a branch to a block, if that is the header of the loop that it is in. Blocks come in
+    /// reverse post-order: what is written before is a header.
     pub(super) fn loop_attachment(&self, targets: &[Id]) -> String {
         let node = targets.iter().find_map(|target| self.loops.get(target));
         node.map(|node| format!(", !llvm.loop !{node}")).unwrap_or_default()

@@ -189,8 +189,8 @@ impl<'m> FunctionWriter<'_, 'm> {
         })
     }
 
-    /// An element of a vector, by an index that is not constant. That of a built-in variable is a call of its function, as
-    /// in OpenCL C, which producers make it of: beyond the dimensions it has a value.
+    /// An element of a vector, by an index that is not constant. That of a built-in variable is a call of its
+    /// function, as in OpenCL C, which producers make it of: beyond the dimensions it has a value.
     pub(super) fn extract_dynamic(&mut self, own: &Instruction<'m>) -> Result<()> {
         let (vector, index) = (self.typed(own, 0)?, self.operand(own, 1)?);
         let Some(variable) = self.loaded.get(&own.operand(0)?).copied() else {
@@ -312,13 +312,14 @@ fn access(own: &Instruction<'_>, first: usize) -> Result<Access> {
     Ok(Access { volatile, alignment, bytes: bytes.max(1), end: first + 1 + operands })
 }
 
-/// Memory operands of a copy: of what is written, and of what is read, which may have some of its own since SPIR-V 1.4.
+/// Memory operands of a copy: of what is written, and of what is read, which may have some of its own since
+/// SPIR-V 1.4.
 fn accesses(own: &Instruction<'_>, first: usize) -> Result<[Access; 2]> {
     let written = access(own, first)?;
     let read = if own.operands.len() > written.end { written.end } else { first };
     Ok([written, access(own, read)?])
 }
 
-/// Memory operands with an operand of their own: alignment, scopes of availability and visibility, lists of scopes that alias
-/// or do not (SPV_INTEL_memory_access_aliasing).
+/// Memory operands with an operand of their own: alignment, scopes of availability and visibility, lists of
+/// scopes that alias or do not (SPV_INTEL_memory_access_aliasing).
 const WITH_OPERAND: u32 = 0x2 | 0x8 | 0x10 | 0x1_0000 | 0x2_0000;
