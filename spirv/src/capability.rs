@@ -119,8 +119,11 @@ pub(crate) enum Set {
 }
 
 /// Sets of extended instructions by their names.
-const SETS: &[(&CStr, Set)] =
-    &[(c"OpenCL.std", Set::OpenCl), (c"OpenCL.DebugInfo.100", Set::DebugInfo), (c"DebugInfo", Set::DebugInfo)];
+const SETS: &[(&CStr, Set)] = &[
+    (c"OpenCL.std", Set::OpenCl),
+    (c"OpenCL.DebugInfo.100", Set::DebugInfo),
+    (c"DebugInfo", Set::DebugInfo),
+];
 
 /// The numbers of the capabilities that devices with these features support completely.
 pub fn capabilities(features: Features) -> impl Iterator<Item = u32> {

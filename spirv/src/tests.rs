@@ -99,7 +99,7 @@ fn capabilities_that_the_device_lacks_are_refused() {
     assert!(has(Features::ALL, Capability::Float64) && !has(features, Capability::Float64));
     // Producers declare it for all that they write; a device does not have it.
     assert!(!has(Features::ALL, Capability::Shader));
-    assert!(extensions(features).any(|name| name == "SPV_KHR_no_integer_wrap_decoration"));
+    assert!(extensions(features).any(|name| name == c"SPV_KHR_no_integer_wrap_decoration"));
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn versions() -> Outcome {
     let list = device.ils_with_version().map_err(text("CL_DEVICE_ILS_WITH_VERSION"))?;
     let written = |il: &cl_name_version| {
         let name: String =
-            il.name.iter().take_while(|byte| **byte != 0).map(|byte| *byte as u8 as char).collect();
+            il.name.iter().take_while(|byte| **byte != 0).map(|byte| char::from(*byte)).collect();
         format!("{name}_{}.{}", il.version >> 22, il.version >> 12 & 0x3ff)
     };
     let list: Vec<_> = list.iter().map(written).collect();
