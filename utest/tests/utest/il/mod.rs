@@ -24,7 +24,7 @@ use module::{FACTOR, OFFSET, SHIFTED, Side, scale, scaled, twice};
 pub fn cases() -> Vec<Case> {
     let own = |name: &'static str, run: fn() -> Outcome| Case::of_gencl("its own compiler", name, run);
     let cases = vec![
-        Case::new("il_versions", versions),
+        Case::of_gencl("others have other versions", "il_versions", versions),
         Case::new("il_queries", queries),
         Case::new("il_capabilities", capabilities).needing(Need::Extension("cl_khr_spirv_queries")),
         Case::new("il_byte_orders", byte_orders),
