@@ -49,8 +49,10 @@ pub const OPENCL_C_VERSIONS: &[Named] = &[
     ("OpenCL C", make_version(3, 0, 0)),
 ];
 
-/// `CL_DEVICE_ILS_WITH_VERSION`: those that OpenCL 3.1 requires (Appendix E).
+/// `CL_DEVICE_ILS_WITH_VERSION`: those that OpenCL 3.1 requires (Appendix E), and newer ones.
 pub const ILS: &[Named] = &[
+    ("SPIR-V", make_version(1, 6, 0)),
+    ("SPIR-V", make_version(1, 5, 0)),
     ("SPIR-V", make_version(1, 4, 0)),
     ("SPIR-V", make_version(1, 3, 0)),
     ("SPIR-V", make_version(1, 2, 0)),
@@ -122,6 +124,9 @@ mod tests {
             }
         }
         assert_eq!(names(&[("a", 1), ("b", 2)]), "a b");
-        assert_eq!(il_versions(), "SPIR-V_1.4 SPIR-V_1.3 SPIR-V_1.2 SPIR-V_1.1 SPIR-V_1.0");
+        assert_eq!(
+            il_versions(),
+            "SPIR-V_1.6 SPIR-V_1.5 SPIR-V_1.4 SPIR-V_1.3 SPIR-V_1.2 SPIR-V_1.1 SPIR-V_1.0"
+        );
     }
 }

@@ -140,13 +140,16 @@ fn modules_of_spirv_name_lines() {
 
 #[test]
 fn calls_that_producers_of_spirv_inlined_are_frames() {
-    let program = try_compile(&module("spirv_inlined.spv"), "-g", "skl").expect("it compiles");
     let frame = |function: &str, line, column| (function.to_owned(), "lines.cl".to_owned(), line, column);
-    let found = all_frames(&program, 0);
-    let inlined = vec![frame("square", 1, 32), frame("norm", 2, 0), frame("lines", 4, 0)];
-    assert!(found.contains(&inlined), "{found:?}");
-    assert!(found.contains(&vec![frame("lines", 4, 23)]), "{found:?}");
-    assert!(found.iter().all(|frames| frames.last().is_some_and(|frame| frame.0 == "lines")), "{found:?}");
+    for name in ["spirv_inlined.spv", "spirv_inlined_shader.spv"] {
+        let program = try_compile(&module(name), "-g", "skl").expect("it compiles");
+        let found = all_frames(&program, 0);
+        let inlined = vec![frame("square", 1, 32), frame("norm", 2, 0), frame("lines", 4, 0)];
+        assert!(found.contains(&inlined), "{name}: {found:?}");
+        assert!(found.contains(&vec![frame("lines", 4, 23)]), "{name}: {found:?}");
+        let is_in_kernel = |frames: &Vec<Frame>| frames.last().is_some_and(|frame| frame.0 == "lines");
+        assert!(found.iter().all(is_in_kernel), "{name}: {found:?}");
+    }
 }
 
 #[test]

@@ -15,6 +15,8 @@ const EXTENSIONS: &[Optional] = &[
     ("cl_khr_il_program", |_| true),
     ("cl_khr_spirv_queries", |_| true),
     ("cl_khr_spirv_linkonce_odr", |_| true),
+    ("cl_khr_spirv_extended_debug_info", |_| true),
+    ("cl_khr_expect_assume", |_| true),
     ("cl_khr_spirv_no_integer_wrap_decoration", |_| true),
     ("cl_khr_priority_hints", |_| true),
     ("cl_khr_throttle_hints", |_| true),

@@ -4,7 +4,6 @@
 use std::ffi::CStr;
 
 use Kind::{Tolerated, Whole};
-use rspirv::spirv::Capability;
 use rspirv::spirv::Capability as C;
 
 use crate::environment::Features;
@@ -26,7 +25,7 @@ const ALL: Has = |_| true;
 
 /// What modules may require, and the devices that have it.
 #[rustfmt::skip]
-const CAPABILITIES: &[(Capability, Kind, Has)] = &[
+const CAPABILITIES: &[(C, Kind, Has)] = &[
     (C::Matrix, Tolerated, ALL),
     (C::Shader, Tolerated, ALL),
     (C::Addresses, Whole, ALL),
@@ -112,8 +111,10 @@ const EXTENSIONS: &[(&CStr, Has)] = &[
 pub(crate) enum Set {
     /// OpenCL C's built-in functions.
     OpenCl,
-    /// Functions and scopes of the source.
+    /// Functions and scopes of the source; numbers are literals.
     DebugInfo,
+    /// The same, and lines; numbers are ids of constants.
+    ShaderDebugInfo,
     /// What changes no meaning.
     Ignored,
 }
@@ -123,6 +124,7 @@ const SETS: &[(&CStr, Set)] = &[
     (c"OpenCL.std", Set::OpenCl),
     (c"OpenCL.DebugInfo.100", Set::DebugInfo),
     (c"DebugInfo", Set::DebugInfo),
+    (c"NonSemantic.Shader.DebugInfo.100", Set::ShaderDebugInfo),
 ];
 
 /// The numbers of the capabilities that devices with these features support completely.
@@ -146,7 +148,7 @@ pub fn instruction_sets() -> impl Iterator<Item = &'static CStr> {
 /// # Errors
 /// What is wrong with it, by its name.
 pub(crate) fn check(number: u32, features: Features) -> Result<(), String> {
-    let capability = Capability::from_u32(number);
+    let capability = C::from_u32(number);
     let name = capability.map_or(number.to_string(), |capability| format!("{capability:?}"));
     match CAPABILITIES.iter().find(|row| Some(row.0) == capability) {
         None => Err(format!("capability {name} is not supported")),
@@ -157,8 +159,6 @@ pub(crate) fn check(number: u32, features: Features) -> Result<(), String> {
 
 /// The set with a name.
 pub(crate) fn set(name: &str) -> Option<Set> {
-    if name.starts_with("NonSemantic.") {
-        return Some(Set::Ignored);
-    }
-    SETS.iter().find(|row| row.0.to_bytes() == name.as_bytes()).map(|row| row.1)
+    let known = SETS.iter().find(|row| row.0.to_bytes() == name.as_bytes()).map(|row| row.1);
+    known.or_else(|| name.starts_with("NonSemantic.").then_some(Set::Ignored))
 }

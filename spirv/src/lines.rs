@@ -24,7 +24,8 @@ impl Writer<'_> {
             return None;
         }
         let mut instructions = function.blocks.iter().flat_map(|block| &block.instructions);
-        let place = function.place.or_else(|| instructions.clone().copied().find_map(Place::of));
+        let place =
+            function.place.or_else(|| instructions.clone().find_map(|own| self.module.place(own).flatten()));
         let scope = instructions.find_map(|own| self.module.scope(own).flatten());
         let own = scope.and_then(|scope| self.outermost(scope));
         let (file, line) = match own.and_then(|own| self.definition(own)) {
@@ -151,7 +152,7 @@ impl Writer<'_> {
     /// The ids of a function's name and file, and its line.
     fn definition(&self, function: Id) -> Option<(Id, Id, u32)> {
         let Node::Function { name, source, line } = *self.module.scopes.get(&function)? else { return None };
-        let Node::Source { file } = *self.module.scopes.get(&source)? else { return None };
+        let Node::Source { file, .. } = *self.module.scopes.get(&source)? else { return None };
         Some((name, file, line))
     }
 

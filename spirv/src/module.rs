@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::capability::{self, Set};
 use crate::environment::Features;
 use crate::error::Result;
-use crate::scopes::{Node, Scope};
+use crate::scopes::{self, Node, Scope};
 use crate::walk::{Id, Instruction};
 
 /// What is said of an id, apart from its definition.
@@ -39,16 +39,6 @@ pub(crate) struct Place {
     pub(crate) file: Id,
     pub(crate) line: u32,
     pub(crate) column: u32,
-}
-
-impl Place {
-    /// The place that an OpLine tells.
-    pub(crate) fn of(own: Instruction<'_>) -> Option<Place> {
-        match (own.op, own.operands) {
-            (Op::Line, [file, line, column, ..]) => Some(Place { file: *file, line: *line, column: *column }),
-            _ => None,
-        }
-    }
 }
 
 /// A basic block.
@@ -83,6 +73,8 @@ pub(crate) struct Module<'a> {
     pub(crate) sources: FxHashMap<Id, String>,
     /// Nodes of debug information.
     pub(crate) scopes: FxHashMap<Id, Node>,
+    /// Constants of one word, by which debug information may name lines.
+    numbers: FxHashMap<Id, u32>,
     decorations: FxHashMap<Id, Vec<Decorated>>,
     /// Types, constants and variables, in the module's order.
     pub(crate) globals: Vec<Instruction<'a>>,
@@ -108,7 +100,7 @@ impl<'a> Module<'a> {
                     let (parameters, blocks) = (Vec::new(), Vec::new());
                     open = Some(Function { own: *own, place, parameters, blocks });
                 }
-                (Op::Line | Op::NoLine, None) => place = Place::of(*own),
+                (Op::Line | Op::NoLine, None) => place = module.place(own).flatten(),
                 (Op::Source, None) => text_of = module.source(own)?,
                 (Op::SourceContinued, None) => {
                     if let Some(text) = text_of.and_then(|file| module.sources.get_mut(&file)) {
@@ -214,11 +206,13 @@ impl<'a> Module<'a> {
             // What accesses may be of the same memory: hints, by decorations and memory operands.
             Op::AliasDomainDeclINTEL | Op::AliasScopeDeclINTEL | Op::AliasScopeListDeclINTEL => {}
             Op::TypeForwardPointer => self.globals.push(*own),
-            Op::ExtInst if self.set(own) == Some(Set::DebugInfo) => {
-                self.scopes.extend(Node::of(own).map(|node| (own.result, node)));
+            Op::ExtInst if self.is_debug(own) => self.scope_node(own),
+            _ if own.result != 0 => {
+                if let (Op::Constant, [number]) = (own.op, own.operands) {
+                    self.numbers.insert(own.result, *number);
+                }
+                self.globals.push(*own);
             }
-            Op::ExtInst if self.is_debug(own) => {}
-            _ if own.result != 0 => self.globals.push(*own),
             _ => return Err(own.error("it may not be outside of functions")),
         }
         Ok(())
@@ -231,9 +225,29 @@ impl<'a> Module<'a> {
         Ok(Some(*file))
     }
 
+    /// Keeps a node of debug information, if an instruction makes one.
+    fn scope_node(&mut self, own: &Instruction<'a>) {
+        let node = match self.set(own) {
+            Some(Set::DebugInfo) => Node::of(own, |number| number),
+            Some(Set::ShaderDebugInfo) => Node::of(own, |id| self.number(id)),
+            _ => None,
+        };
+        if let Some(Node::Source { file, text: Some(text) }) = node
+            && let Some(text) = self.strings.get(&text)
+        {
+            self.sources.insert(file, text.clone());
+        }
+        self.scopes.extend(node.map(|node| (own.result, node)));
+    }
+
+    /// A constant that debug information names; 0, a line that is not known, if it is none.
+    fn number(&self, id: Id) -> u32 {
+        self.numbers.get(&id).copied().unwrap_or(0)
+    }
+
     /// Whether an instruction does nothing that a kernel notices.
     pub(crate) fn is_debug(&self, own: &Instruction<'_>) -> bool {
-        is_debug(own.op) || matches!(self.set(own), Some(Set::Ignored | Set::DebugInfo))
+        is_debug(own.op) || self.set(own).is_some_and(|set| set != Set::OpenCl)
     }
 
     /// The set of an extended instruction.
@@ -243,7 +257,26 @@ impl<'a> Module<'a> {
 
     /// The scope of the instructions that follow, if an instruction changes it.
     pub(crate) fn scope(&self, own: &Instruction<'_>) -> Option<Option<Scope>> {
-        Scope::of(own).filter(|_| self.set(own) == Some(Set::DebugInfo))
+        let tells = matches!(self.set(own), Some(Set::DebugInfo | Set::ShaderDebugInfo));
+        Scope::of(own).filter(|_| tells)
+    }
+
+    /// The place of the instructions that follow, if an instruction changes it.
+    pub(crate) fn place(&self, own: &Instruction<'_>) -> Option<Option<Place>> {
+        match (own.op, own.operands) {
+            (Op::Line, [file, line, column, ..]) => {
+                Some(Some(Place { file: *file, line: *line, column: *column }))
+            }
+            (Op::NoLine, _) => Some(None),
+            (Op::ExtInst, _) if self.set(own) == Some(Set::ShaderDebugInfo) => {
+                let ids = scopes::line(own)?;
+                Some(ids.and_then(|[source, line, column]| {
+                    let Node::Source { file, .. } = *self.scopes.get(&source)? else { return None };
+                    Some(Place { file, line: self.number(line), column: self.number(column) })
+                }))
+            }
+            _ => None,
+        }
     }
 
     /// The function with an id.

@@ -1,5 +1,5 @@
-//! What producers tell of functions in the source: OpenCL.DebugInfo.100, of which LLVM's SPIR-V has lines and
-//! scopes.
+//! What producers tell of functions in the source: OpenCL.DebugInfo.100 and NonSemantic.Shader.DebugInfo.100, which
+//! number their instructions alike.
 
 use crate::walk::{Id, Instruction};
 
@@ -11,6 +11,9 @@ const SCOPE: u32 = 23;
 const NO_SCOPE: u32 = 24;
 const INLINED_AT: u32 = 25;
 const SOURCE: u32 = 35;
+/// Of NonSemantic.Shader.DebugInfo.100 only, in place of OpLine.
+const LINE: u32 = 103;
+const NO_LINE: u32 = 104;
 
 /// A node of the debug information.
 #[derive(Clone, Copy, Debug)]
@@ -21,8 +24,8 @@ pub(crate) enum Node {
     Block { parent: Id },
     /// A call that the producer inlined, in a scope, which may be inlined in turn.
     InlinedAt { line: u32, scope: Id, outer: Option<Id> },
-    /// The id of the file's name.
-    Source { file: Id },
+    /// The ids of the file's name and of its text.
+    Source { file: Id, text: Option<Id> },
 }
 
 /// A scope, and the call by which it is where it is.
@@ -33,19 +36,31 @@ pub(crate) struct Scope {
 }
 
 impl Node {
-    /// The node that an instruction of the set makes.
-    pub(crate) fn of(own: &Instruction<'_>) -> Option<Node> {
+    /// The node that an instruction of a set makes. `number` gives the value of an operand that is a number.
+    pub(crate) fn of(own: &Instruction<'_>, number: impl Fn(u32) -> u32) -> Option<Node> {
         match *own.operands {
-            [_, FUNCTION, name, _, source, line, ..] => Some(Node::Function { name, source, line }),
+            [_, FUNCTION, name, _, source, line, ..] => {
+                Some(Node::Function { name, source, line: number(line) })
+            }
             [_, LEXICAL_BLOCK, _, _, _, parent, ..] | [_, LEXICAL_BLOCK_DISCRIMINATOR, _, _, parent, ..] => {
                 Some(Node::Block { parent })
             }
             [_, INLINED_AT, line, scope, ref outer @ ..] => {
-                Some(Node::InlinedAt { line, scope, outer: outer.first().copied() })
+                Some(Node::InlinedAt { line: number(line), scope, outer: outer.first().copied() })
             }
-            [_, SOURCE, file, ..] => Some(Node::Source { file }),
+            [_, SOURCE, file, ref text @ ..] => Some(Node::Source { file, text: text.first().copied() }),
             _ => None,
         }
+    }
+}
+
+/// The operands of an instruction of NonSemantic.Shader.DebugInfo.100 that sets the line of those that follow: ids of
+/// the source, the line and the column; `None` within when it is not known.
+pub(crate) fn line(own: &Instruction<'_>) -> Option<Option<[Id; 3]>> {
+    match *own.operands {
+        [_, LINE, source, line, _, column, ..] => Some(Some([source, line, column])),
+        [_, NO_LINE, ..] => Some(None),
+        _ => None,
     }
 }
 

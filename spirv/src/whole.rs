@@ -102,7 +102,8 @@ impl Writer<'_> {
         let kind = if class == StorageClass::UniformConstant { "constant" } else { "global" };
         let linked = match linkage {
             Some((_, LinkageType::Import)) => "external ",
-            Some((_, LinkageType::LinkOnceODR)) => "linkonce_odr ",
+            // Another module may import it: `linkonce_odr` would go where nothing in this module uses it.
+            Some((_, LinkageType::LinkOnceODR)) => "weak_odr ",
             Some(_) => "",
             None => "internal ",
         };

@@ -22,6 +22,11 @@ pub(super) enum Input {
 }
 
 impl Input {
+    /// Builds compile it.
+    pub(super) fn is_compiled(&self) -> bool {
+        matches!(self, Self::Source(_) | Self::Il(_))
+    }
+
     /// A request with what is to be compiled. Its target and options are left empty. `None` when there is nothing to
     /// compile.
     pub(super) fn request(&self) -> Option<CompileRequest> {

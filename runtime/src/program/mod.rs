@@ -336,7 +336,6 @@ impl Program {
         let is_selected = |member: &DeviceContext| {
             devices.is_empty() || devices.iter().any(|device| Arc::ptr_eq(device, member.device()))
         };
-        let compiles = self.source().is_some() || self.il().is_some();
         // The build begins for all devices or for none.
         let all = self.builds.iter().enumerate();
         let selected = all.filter(|(_, (member, _))| is_selected(member));
@@ -344,7 +343,7 @@ impl Program {
         if builds.iter().any(|(_, build)| build.status == BuildStatus::InProgress) {
             return Err(Error::new(Code::InvalidOperation, "a build of the program is in progress"));
         }
-        builds.iter_mut().for_each(|(_, build)| build.begin(options, compiles));
+        builds.iter_mut().for_each(|(_, build)| build.begin(options, self.input.is_compiled()));
         let devices = builds.into_iter().map(|(index, _)| index).collect();
         Ok(Building::new(self, call, devices))
     }

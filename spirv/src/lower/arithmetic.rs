@@ -1,5 +1,7 @@
 //! Arithmetic, bits and comparisons: SPIR-V 1.6, 3.49.13 to 3.49.15.
 
+use std::cmp::Ordering;
+
 use rspirv::spirv::{Decoration, FPFastMathMode, Op};
 
 use super::{FunctionWriter, Sign};
@@ -251,15 +253,28 @@ impl<'m> FunctionWriter<'_, 'm> {
         self.temporary(&format!("shufflevector {ty} {one}, {ty} poison, <{count} x i32> zeroinitializer"))
     }
 
+    /// Integers, or vectors of them, in other widths, given as bits of the elements and types: extended or cut.
+    pub(super) fn resized(
+        &mut self,
+        extend: &str,
+        value: String,
+        from: (u32, &str),
+        to: (u32, &str),
+    ) -> String {
+        let how = match from.0.cmp(&to.0) {
+            Ordering::Less => extend,
+            Ordering::Equal => return value,
+            Ordering::Greater => "trunc",
+        };
+        self.temporary(&format!("{how} {} {value} to {}", from.1, to.1))
+    }
+
     fn shift(&mut self, own: &Instruction<'m>, name: &str) -> Result<()> {
         let (value, by) = (self.operand(own, 0)?, self.operand(own, 1)?);
         let (ty, by_ty) = (self.type_of(&value).to_owned(), self.type_of(&by).to_owned());
         let width = |ty| if let Some(Type::Int(width)) = self.w.types.scalar(ty) { *width } else { 0 };
-        let by = match width(by.ty).cmp(&width(value.ty)) {
-            std::cmp::Ordering::Less => self.temporary(&format!("zext {by_ty} {} to {ty}", by.text)),
-            std::cmp::Ordering::Equal => by.text,
-            std::cmp::Ordering::Greater => self.temporary(&format!("trunc {by_ty} {} to {ty}", by.text)),
-        };
+        let (from, to) = ((width(by.ty), by_ty.as_str()), (width(value.ty), ty.as_str()));
+        let by = self.resized("zext", by.text, from, to);
         let flags = self.flags(own, name);
         self.result(own, &format!("{name}{flags} {ty} {}, {by}", value.text));
         Ok(())

@@ -26,11 +26,7 @@ impl<'m> FunctionWriter<'_, 'm> {
         else {
             return Err(own.error("the operand is no integer"));
         };
-        let by = match from.cmp(&to) {
-            std::cmp::Ordering::Less => self.temporary(&format!("zext i{from} {} to i{to}", by.text)),
-            std::cmp::Ordering::Equal => by.text,
-            std::cmp::Ordering::Greater => self.temporary(&format!("trunc i{from} {} to i{to}", by.text)),
-        };
+        let by = self.resized("zext", by.text, (from, &format!("i{from}")), (to, &format!("i{to}")));
         if self.w.types.element(base.ty).1 == 1 {
             return Ok(by);
         }

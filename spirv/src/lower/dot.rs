@@ -29,14 +29,11 @@ impl<'m> FunctionWriter<'_, 'm> {
         for (number, extend) in extend.iter().enumerate() {
             let (vector, from);
             (vector, from, count) = self.dot_operand(own, number, format)?;
-            let typed = format!("<{count} x i{from}> {vector}");
-            vectors.push(match from.cmp(&bits) {
-                std::cmp::Ordering::Less => self.temporary(&format!("{extend} {typed} to <{count} x {ty}>")),
-                std::cmp::Ordering::Equal => vector,
-                std::cmp::Ordering::Greater => {
-                    return Err(own.error("the result is narrower than the elements"));
-                }
-            });
+            if from > bits {
+                return Err(own.error("the result is narrower than the elements"));
+            }
+            let types = [from, bits].map(|width| format!("<{count} x i{width}>"));
+            vectors.push(self.resized(extend, vector, (from, &types[0]), (bits, &types[1])));
         }
         let all = self.temporary(&format!("mul <{count} x {ty}> {}", vectors.join(", ")));
         let element = |this: &mut Self, number| {

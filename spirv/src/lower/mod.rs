@@ -138,7 +138,8 @@ impl<'w, 'm> FunctionWriter<'w, 'm> {
         let linkage = match module.linkage(id) {
             _ if entry.is_some() => "",
             Some((name, _)) if module.entry_points.iter().any(|entry| entry.name == name) => "internal ",
-            Some((_, LinkageType::LinkOnceODR)) => "linkonce_odr ",
+            // Another module may import it: `linkonce_odr` would go where nothing in this module uses it.
+            Some((_, LinkageType::LinkOnceODR)) => "weak_odr ",
             Some(_) => "",
             None => "internal ",
         };
@@ -247,8 +248,8 @@ impl<'w, 'm> FunctionWriter<'w, 'm> {
 
     fn instruction(&mut self, own: &Instruction<'m>) -> Result<()> {
         if self.w.module.is_debug(own) {
-            if matches!(own.op, Op::Line | Op::NoLine) {
-                self.place = Place::of(*own);
+            if let Some(place) = self.w.module.place(own) {
+                self.place = place;
             }
             if let Some(scope) = self.w.module.scope(own) {
                 self.scope = scope;

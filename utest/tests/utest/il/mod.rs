@@ -31,6 +31,7 @@ pub fn cases() -> Vec<Case> {
         Case::new("il_specialization", specialization),
         Case::of_gencl("others report other codes", "il_specialization_refused", specialization_refused),
         Case::new("il_link", link),
+        Case::new("il_link_once", link_once).needing(Need::Extension("cl_khr_spirv_linkonce_odr")),
         Case::new("il_binary", binary),
         Case::of_gencl("others report other codes", "il_damaged", damaged),
         own("il_not_supported", not_supported),
@@ -229,6 +230,18 @@ fn link() -> Outcome {
     for inputs in [[&imports, &exports], [&exports, &imports], [&imports, &defines], [&uses, &exports]] {
         let linked = Linked::new(c"", &inputs.map(Program::get)).map_err(text("clLinkProgram"))?;
         linked.run(c"k", 42)?;
+    }
+    Ok(())
+}
+
+/// A function that modules have once at most is there for others, though its own module does not use it, and may be
+/// there twice.
+fn link_once() -> Outcome {
+    let (imports, once) = (compiled_il(&Side::Imports)?, compiled_il(&Side::Once)?);
+    let again = compiled_il(&Side::Once)?;
+    for inputs in [&[&imports, &once][..], &[&once, &imports], &[&once, &imports, &again]] {
+        let inputs: Vec<_> = inputs.iter().map(|program| program.get()).collect();
+        Linked::new(c"", &inputs).map_err(text("clLinkProgram"))?.run(c"k", 42)?;
     }
     Ok(())
 }

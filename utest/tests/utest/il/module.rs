@@ -81,6 +81,8 @@ pub enum Side {
     Imports,
     /// The function `twice` for others.
     Exports,
+    /// The same, of which others may have one, too.
+    Once,
 }
 
 /// A module that calls or has the function `twice`.
@@ -90,19 +92,26 @@ pub fn twice(bits: u32, side: &Side) -> Vec<u8> {
 
 fn twice_of(bits: u32, side: &Side) -> Result<Vec<u8>, rspirv::dr::Error> {
     let mut b = begin(bits, &[Capability::Linkage]);
+    let linkage = match side {
+        Side::Imports => LinkageType::Import,
+        Side::Exports => LinkageType::Export,
+        Side::Once => {
+            b.extension("SPV_KHR_linkonce_odr");
+            LinkageType::LinkOnceODR
+        }
+    };
     let (void, int) = (b.type_void(), b.type_int(32, 0));
     let function = b.type_function(int, [int]);
     let twice = b.begin_function(int, None, FunctionControl::NONE, function)?;
     let value = b.function_parameter(int)?;
-    if let Side::Exports = side {
+    if linkage != LinkageType::Import {
         b.begin_block(None)?;
         let sum = b.i_add(int, None, value, value)?;
         b.ret_value(sum)?;
     }
     b.end_function()?;
-    let linkage = if let Side::Exports = side { LinkageType::Export } else { LinkageType::Import };
     decorate_with_linkage(&mut b, twice, "twice", linkage);
-    if let Side::Imports = side {
+    if linkage == LinkageType::Import {
         let ints = b.type_pointer(None, StorageClass::CrossWorkgroup, int);
         let kernel = b.type_function(void, [ints]);
         let argument = b.constant_bit32(int, 21);

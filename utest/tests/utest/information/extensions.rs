@@ -105,6 +105,8 @@ const EXTENSIONS: &[Extension] = &[
         ..named("cl_khr_spirv_queries")
     },
     named("cl_khr_spirv_linkonce_odr"),
+    named("cl_khr_spirv_extended_debug_info"),
+    named("cl_khr_expect_assume"),
     Extension {
         device: queries! {
             CL_DEVICE_IP_VERSION_INTEL: UINT,
