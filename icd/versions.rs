@@ -81,6 +81,7 @@ const OPENCL_C_FEATURES: &[Optional] = &[
     ("__opencl_c_atomic_order_acq_rel", |_| true),
     ("__opencl_c_atomic_order_seq_cst", |_| true),
     ("__opencl_c_atomic_scope_device", |_| true),
+    ("__opencl_c_atomic_scope_all_devices", |_| true),
 ];
 
 /// `CL_DEVICE_OPENCL_C_FEATURES`

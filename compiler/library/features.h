@@ -5,4 +5,5 @@
 #define __opencl_c_work_group_collective_functions 1
 #define __opencl_c_atomic_order_seq_cst 1
 #define __opencl_c_atomic_scope_device 1
+#define __opencl_c_atomic_scope_all_devices 1
 #endif

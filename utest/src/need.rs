@@ -1,5 +1,7 @@
 //! Optional parts of OpenCL that a test is about.
 
+use opencl_sys::{CL_DEVICE_SVM_ATOMICS, CL_DEVICE_SVM_FINE_GRAIN_BUFFER};
+
 use crate::device::Gpu;
 
 /// What a device may lack.
@@ -11,6 +13,8 @@ pub enum Need {
     Feature(&'static str),
     /// Shared virtual memory.
     SharedMemory,
+    /// Fine-grained shared virtual memory with atomic operations. gencl has it on the simulator in the process.
+    FineGrain,
     /// Images.
     Images,
     /// Sub-groups of OpenCL 2.1 and later.
@@ -41,12 +45,17 @@ impl Need {
     pub fn is_missing(self, gpu: &Gpu) -> bool {
         let narrow = gpu.device.address_bits().is_ok_and(|bits| bits == 32);
         let near = gpu.device.name().is_ok_and(|name| name.contains("Cherryview"));
-        let shared = matches!(self, Need::SharedMemory | Need::Extension("cl_intel_unified_shared_memory"));
+        let shared = match self {
+            Need::SharedMemory | Need::FineGrain => true,
+            Need::Extension(name) => name == "cl_intel_unified_shared_memory",
+            _ => false,
+        };
         if matches!(self, Need::Witness | Need::Simulator) {
             return !self.is_there(gpu);
         }
         let lacking = self != Need::Images && (narrow || near && shared);
-        let optional = gpu.foreign_platform().is_some() || lacking;
+        let hardware = self == Need::FineGrain && !Need::Simulator.is_there(gpu);
+        let optional = gpu.foreign_platform().is_some() || lacking || hardware;
         optional && !self.is_there(gpu)
     }
 
@@ -62,6 +71,10 @@ impl Need {
                     .any(|known| known.name.iter().copied().take_while(|&byte| byte != 0).eq(name.bytes()))
             }),
             Need::SharedMemory => device.svm_mem_capability() != 0,
+            Need::FineGrain => {
+                let all = CL_DEVICE_SVM_FINE_GRAIN_BUFFER | CL_DEVICE_SVM_ATOMICS;
+                device.svm_mem_capability() & all == all
+            }
             Need::Images => device.image_support().unwrap_or(false),
             Need::SubGroups => gpu.device.max_num_sub_groups().is_ok_and(|most| most != 0),
             Need::Lanes(lanes) => gpu.simd_widths().contains(&lanes),
@@ -79,6 +92,7 @@ impl Need {
         match self {
             Need::Extension(name) | Need::Feature(name) => format!("the device lacks {name}"),
             Need::SharedMemory => "the device lacks shared virtual memory".to_owned(),
+            Need::FineGrain => "the device lacks fine-grained shared virtual memory".to_owned(),
             Need::Images => "the device lacks images".to_owned(),
             Need::SubGroups => "the device lacks sub-groups".to_owned(),
             Need::Lanes(lanes) => format!("the device lacks threads of {lanes} lanes"),

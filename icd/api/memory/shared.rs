@@ -5,7 +5,8 @@ use std::ptr::null_mut;
 
 use gencl_icd_macros::cl_entrypoint;
 use opencl_sys::{
-    CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, cl_context, cl_svm_mem_flags, cl_uint,
+    CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_SVM_ATOMICS, CL_MEM_SVM_FINE_GRAIN_BUFFER, CL_MEM_WRITE_ONLY,
+    cl_context, cl_svm_mem_flags, cl_uint,
 };
 
 use gencl_runtime::SharedKind;
@@ -19,9 +20,12 @@ fn svm_alloc(context: cl_context, flags: cl_svm_mem_flags, size: usize, alignmen
     // NULL if context is not a valid context.
     let Ok(context) = Handle::<Context>::get(context) else { return null_mut() };
     // NULL if CL_MEM_SVM_FINE_GRAIN_BUFFER or CL_MEM_SVM_ATOMICS is specified in flags and is not supported
-    // by at least one device, or if values specified in flags are not valid.
+    // by at least one device, or if values specified in flags are not valid. The second requires the first.
     let access = [0, CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, CL_MEM_READ_ONLY];
-    if !access.contains(&flags) {
+    let fine = [CL_MEM_SVM_FINE_GRAIN_BUFFER, CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS];
+    let grain = flags & fine[1];
+    let grain_is_valid = grain == 0 || fine.contains(&grain) && context.runtime.has_fine_grain();
+    if !access.contains(&(flags & !grain)) || !grain_is_valid {
         return null_mut();
     }
     // NULL if size is 0 or > CL_DEVICE_MAX_MEM_ALLOC_SIZE, if alignment is not a power of two or is not

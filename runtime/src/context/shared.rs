@@ -12,6 +12,11 @@ impl Context {
         able.unwrap_or(&self.members()[0]).check_shared()
     }
 
+    /// Whether a device has fine-grained shared virtual memory.
+    pub fn has_fine_grain(&self) -> bool {
+        self.members().iter().any(|device| device.device().facts().fine_grain())
+    }
+
     /// Allocates zeroed shared virtual memory, which all devices with such memory can access; `device` is
     /// kept for queries. `INVALID_DEVICE`, `INVALID_OPERATION` when `device`, or without one all devices,
     /// lack shared virtual memory, `INVALID_BUFFER_SIZE` for 0 or more than the devices' largest allocation,

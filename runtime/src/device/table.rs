@@ -87,6 +87,13 @@ impl DeviceFacts {
     pub fn profile(&self) -> Profile {
         Profile::of(self.family)
     }
+
+    /// Whether shared virtual memory is fine-grained, with atomic operations: host and kernels see each other's stores
+    /// while kernels run. The GPU's L3 cache keeps stores until a kernel ends, and the launch sets no other policy, so
+    /// that is the simulator's only.
+    pub fn fine_grain(&self) -> bool {
+        self.simulated && self.profile().shared_memory
+    }
 }
 
 /// Constant memory is read like global memory, so the hardware has no limit. This one is small enough for

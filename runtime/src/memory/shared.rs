@@ -1,5 +1,6 @@
-//! Shared virtual memory (SVM and USM), coarse-grained: host and devices use the same address for an
-//! allocation.
+//! Shared virtual memory (SVM and USM): host and devices use the same address for an allocation. The simulator
+//! accesses the host's memory with the host's atomic operations, so it is fine-grained there, whatever the
+//! application asks for.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

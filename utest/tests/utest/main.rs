@@ -12,6 +12,7 @@ mod child;
 mod control_flow;
 mod engine;
 mod faults;
+mod fine_grained;
 mod floating_point;
 mod half_storage;
 mod hangs;
@@ -75,6 +76,7 @@ fn cases() -> Vec<Case> {
         il::cases(),
         images::cases(),
         shared_memory::cases(),
+        fine_grained::cases(),
         unified_memory::cases(),
         faults::cases(),
         hangs::cases(),

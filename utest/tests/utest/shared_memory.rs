@@ -114,12 +114,12 @@ fn done(queue: &CommandQueue, event: Result<cl_event, i32>, call: &str) -> Outco
     queue.finish().map_err(|error| error.to_string())
 }
 
-fn pointer_argument(kernel: &Kernel, index: u32, pointer: *const c_void) -> Result<(), i32> {
+pub fn pointer_argument(kernel: &Kernel, index: u32, pointer: *const c_void) -> Result<(), i32> {
     // SAFETY: the driver says whether the pointer is one of its own.
     unsafe { set_kernel_arg_svm_pointer(kernel.get(), index, pointer) }
 }
 
-fn value_argument(kernel: &Kernel, index: u32, value: i32) -> Outcome {
+pub fn value_argument(kernel: &Kernel, index: u32, value: i32) -> Outcome {
     // SAFETY: the kernel has an int there.
     unsafe { kernel.set_arg(index, &value) }.map_err(|error| error.to_string())
 }
@@ -128,7 +128,7 @@ fn launch(queue: &CommandQueue, kernel: &Kernel, global: usize) -> Outcome {
     enqueue(queue, kernel, global)?.wait().map_err(|error| error.to_string())
 }
 
-fn enqueue(queue: &CommandQueue, kernel: &Kernel, global: usize) -> Result<Event, String> {
+pub fn enqueue(queue: &CommandQueue, kernel: &Kernel, global: usize) -> Result<Event, String> {
     // SAFETY: arguments are set, the sizes live until the call returns.
     let event =
         unsafe { queue.enqueue_nd_range_kernel(kernel.get(), 1, null(), [global].as_ptr(), null(), &[]) };
