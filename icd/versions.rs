@@ -10,18 +10,25 @@ pub const fn make_version(major: u32, minor: u32, patch: u32) -> cl_version {
     (major << 22) | (minor << 12) | patch
 }
 
-/// OpenCL 3.0
-pub const NUMERIC_VERSION: cl_version = make_version(3, 0, 0);
+/// OpenCL 3.1
+pub const NUMERIC_VERSION: cl_version = make_version(3, 1, 0);
 
 /// `CL_PLATFORM_VERSION`, `CL_DEVICE_VERSION`
 pub fn version() -> String {
-    format!("OpenCL 3.0 gencl {}", env!("CARGO_PKG_VERSION"))
+    format!("OpenCL 3.1 gencl {}", env!("CARGO_PKG_VERSION"))
 }
 
 /// A name with its version.
 pub type Named = (&'static str, cl_version);
 
 const V1: cl_version = make_version(1, 0, 0);
+
+/// Extensions of another version than 1.0.0.
+const LATER: &[Named] = &[("cl_khr_integer_dot_product", make_version(2, 0, 0))];
+
+fn with_version(name: &'static str) -> Named {
+    LATER.iter().find(|later| later.0 == name).copied().unwrap_or((name, V1))
+}
 
 /// The family whose extensions the platform has when there are no devices: the one that is simulated by default.
 const NO_DEVICE: Family = Family::Skl;
@@ -30,15 +37,15 @@ const NO_DEVICE: Family = Family::Skl;
 pub fn extensions<'a>(devices: impl Iterator<Item = &'a DeviceFacts>) -> Vec<Named> {
     let mut lists = devices.map(device_extensions);
     let first =
-        lists.next().unwrap_or_else(|| Profile::of(NO_DEVICE).extensions().map(|name| (name, V1)).collect());
+        lists.next().unwrap_or_else(|| Profile::of(NO_DEVICE).extensions().map(with_version).collect());
     lists.fold(first, |all, list| all.into_iter().filter(|name| list.contains(name)).collect())
 }
 
-/// Extensions of a device, all of version 1.0.0.
+/// Extensions of a device.
 pub fn device_extensions(facts: &DeviceFacts) -> Vec<Named> {
     let on_a_bus = facts.pci_address.map(|_| ("cl_khr_pci_bus_info", V1));
     let of_intel = facts.family.info().ip_version.map(|_| ("cl_intel_device_attribute_query", V1));
-    facts.profile().extensions().map(|name| (name, V1)).chain(on_a_bus).chain(of_intel).collect()
+    facts.profile().extensions().map(with_version).chain(on_a_bus).chain(of_intel).collect()
 }
 
 /// `CL_DEVICE_OPENCL_C_ALL_VERSIONS`
@@ -47,6 +54,7 @@ pub const OPENCL_C_VERSIONS: &[Named] = &[
     ("OpenCL C", make_version(1, 1, 0)),
     ("OpenCL C", make_version(1, 2, 0)),
     ("OpenCL C", make_version(3, 0, 0)),
+    ("OpenCL C", make_version(3, 1, 0)),
 ];
 
 /// `CL_DEVICE_ILS_WITH_VERSION`: those that OpenCL 3.1 requires (Appendix E), and newer ones.
@@ -66,7 +74,7 @@ pub fn il_versions() -> String {
     ILS.iter().map(name).collect::<Vec<_>>().join(" ")
 }
 
-/// The optional features of OpenCL C 3.0 that work, and the profiles that have them.
+/// The optional features of OpenCL C that work, and the profiles that have them. [`FEATURES_OF_3_1`] came with 3.1.
 #[rustfmt::skip]
 const OPENCL_C_FEATURES: &[Optional] = &[
     ("__opencl_c_fp64", |p| p.double),
@@ -82,12 +90,18 @@ const OPENCL_C_FEATURES: &[Optional] = &[
     ("__opencl_c_atomic_order_seq_cst", |_| true),
     ("__opencl_c_atomic_scope_device", |_| true),
     ("__opencl_c_atomic_scope_all_devices", |_| true),
+    ("__opencl_c_integer_dot_product_input_4x8bit", |_| true),
+    ("__opencl_c_integer_dot_product_input_4x8bit_packed", |_| true),
 ];
+
+/// What the names of features begin with that came with OpenCL C 3.1.
+const FEATURES_OF_3_1: &str = "__opencl_c_integer_dot_product_";
 
 /// `CL_DEVICE_OPENCL_C_FEATURES`
 pub fn opencl_c_features(profile: &Profile) -> Vec<Named> {
     let has = OPENCL_C_FEATURES.iter().filter(|(_, has)| has(profile)).map(|(name, _)| *name);
-    has.map(|name| (name, make_version(3, 0, 0))).collect()
+    let version = |name: &str| make_version(3, u32::from(name.starts_with(FEATURES_OF_3_1)), 0);
+    has.map(|name| (name, version(name))).collect()
 }
 
 /// The names, separated by spaces.
@@ -112,7 +126,7 @@ mod tests {
 
     #[test]
     fn version_numbers_have_the_layout_of_the_api() {
-        assert_eq!(NUMERIC_VERSION, 0xc0_0000);
+        assert_eq!(NUMERIC_VERSION, 0xc0_1000);
         assert_eq!(make_version(1, 2, 0), 0x40_2000);
     }
 

@@ -13,7 +13,7 @@ pub(super) struct Conversion<'f> {
     pub(super) precision: Option<u32>,
     /// Number of elements of a vector: `v2`, `v3`, ...
     pub(super) vector: Option<u32>,
-    /// Bytes by the length modifier: 1 (`hh`), 2 (`h`), 4 (`hl`) or 8 (`l`); `None` without one.
+    /// Bytes by the length modifier: 1 (`hh`), 2 (`h`), 4 (`hl`) or 8 (`l`, `z`, `t`); `None` without one.
     pub(super) length: Option<u32>,
     /// The conversion specifier.
     pub(super) letter: u8,
@@ -48,7 +48,9 @@ impl<'f> Conversion<'f> {
             vector = [2, 3, 4, 8, 16].contains(&count).then_some(count);
             vector?;
         }
-        const LENGTHS: [(&[u8], u32); 4] = [(b"hh", 1), (b"hl", 4), (b"h", 2), (b"l", 8)];
+        // An argument of `z` and `t` is narrower where addresses are.
+        const LENGTHS: [(&[u8], u32); 6] =
+            [(b"hh", 1), (b"hl", 4), (b"h", 2), (b"l", 8), (b"z", 8), (b"t", 8)];
         let length = LENGTHS.iter().find(|(word, _)| text[at..].starts_with(word));
         at += length.map_or(0, |(word, _)| word.len());
         let letter = *text.get(at).filter(|letter| b"diouxXfFeEgGaAcsp".contains(letter))?;
@@ -161,7 +163,9 @@ mod tests {
         };
         assert_eq!(parse("-+08.3v16hlf"), expected);
         assert_eq!(parse("hhd").length, Some(1));
-        assert_eq!(parse("lx").length, Some(8));
+        for long in ["lx", "zu", "td"] {
+            assert_eq!(parse(long).length, Some(8));
+        }
         for wrong in ["", "v5d", "*d", "n", "lld", "."] {
             assert_eq!(Conversion::parse(wrong.as_bytes()), None, "{wrong}");
         }
@@ -179,6 +183,8 @@ mod tests {
         assert_eq!(text("hu", |c, out| c.integer(0xffff_fffe, 4, out)), "65534");
         assert_eq!(text("d", |c, out| c.integer(0xffff_fffe, 4, out)), "-2");
         assert_eq!(text("#lx", |c, out| c.integer(u64::MAX, 8, out)), "0xffffffffffffffff");
+        assert_eq!(text("zu", |c, out| c.integer(u64::MAX, 8, out)), "18446744073709551615");
+        assert_eq!(text("td", |c, out| c.integer(0xffff_fffe, 4, out)), "-2");
         assert_eq!(text("v4hhx", |c, out| c.integer(0xff, 1, out)), "ff");
     }
 

@@ -21,6 +21,8 @@ const EXTENSIONS: &[Optional] = &[
     ("cl_khr_priority_hints", |_| true),
     ("cl_khr_throttle_hints", |_| true),
     ("cl_khr_byte_addressable_store", |_| true),
+    ("cl_khr_extended_bit_ops", |_| true),
+    ("cl_khr_integer_dot_product", |_| true),
     ("cl_khr_fp16", |p| p.half),
     ("cl_khr_fp64", |p| p.double),
     ("cl_khr_global_int32_base_atomics", |_| true),

@@ -59,11 +59,32 @@ const LANGUAGE: &str = "-x";
 /// Names of OpenCL C for [`LANGUAGE`].
 const LANGUAGES: &[&str] = &["cl", "clc"];
 
-/// Versions of OpenCL C for `-cl-std=`.
-const STANDARDS: &[&str] = &["CL1.0", "CL1.1", "CL1.2", "CL2.0", "CL3.0"];
+/// A language for `-cl-std=`.
+struct Standard {
+    name: &'static str,
+    /// Options for clang.
+    clang: &'static [&'static str],
+    /// Whether a device compiles it. Generic pointers are not optional in OpenCL C 2.0.
+    has: fn(&Profile) -> bool,
+}
+
+const fn standard(name: &'static str, clang: &'static [&'static str], has: fn(&Profile) -> bool) -> Standard {
+    Standard { name, clang, has }
+}
+
+/// The languages. Clang does not know OpenCL C 3.1: what that has beyond 3.0 is in the compiler's headers.
+#[rustfmt::skip]
+const STANDARDS: &[Standard] = &[
+    standard("CL1.0", &["-cl-std=CL1.0"], |_| true),
+    standard("CL1.1", &["-cl-std=CL1.1"], |_| true),
+    DEFAULT_STANDARD,
+    standard("CL2.0", &["-cl-std=CL2.0"], |p| p.generic_pointers),
+    standard("CL3.0", &["-cl-std=CL3.0"], |_| true),
+    standard("CL3.1", &["-cl-std=CL3.0", "-D__GENCL_OPENCL_C_3_1"], |_| true),
+];
 
 /// The version without `-cl-std=`: the latest 1.x, as the specification requires.
-const DEFAULT_STANDARD: &str = "CL1.2";
+const DEFAULT_STANDARD: Standard = standard("CL1.2", &["-cl-std=CL1.2"], |_| true);
 
 /// Optimisation levels, which other compilers accept.
 const LEVELS: &[&str] = &["-O0", "-O1", "-O2", "-O3"];
@@ -143,13 +164,18 @@ pub enum OptionsError {
 /// Options to suggest for unknown ones.
 fn known() -> impl Iterator<Item = &'static str> {
     let flags = FLAGS.iter().map(|(flag, _)| *flag);
-    flags.chain(ALLOWANCES.iter().copied()).chain(["-cl-std=CL1.2", "-cl-std=CL3.0", LIBRARY, LINK_OPTIONS])
+    flags.chain(ALLOWANCES.iter().copied()).chain([
+        "-cl-std=CL1.2",
+        "-cl-std=CL3.0",
+        "-cl-std=CL3.1",
+        LIBRARY,
+        LINK_OPTIONS,
+    ])
 }
 
-/// The versions of OpenCL C that a device compiles. Generic pointers are not optional in 2.0.
-fn standards(profile: &Profile) -> impl Iterator<Item = &'static str> {
-    let generic_pointers = profile.generic_pointers;
-    STANDARDS.iter().copied().filter(move |version| *version != "CL2.0" || generic_pointers)
+/// The languages that a device compiles.
+fn standards(profile: &Profile) -> impl Iterator<Item = &'static Standard> {
+    STANDARDS.iter().filter(|standard| (standard.has)(profile))
 }
 
 /// Options of a build or compilation.
@@ -171,7 +197,7 @@ impl BuildOptions {
     /// `CL_INVALID_COMPILER_OPTIONS`.
     pub fn parse(text: &str, profile: &Profile) -> Result<Self, OptionsError> {
         let mut arguments = Vec::new();
-        let mut standard = DEFAULT_STANDARD.to_owned();
+        let mut standard = &DEFAULT_STANDARD;
         let (mut uniform, mut silent) = (false, false);
         let mut other_drivers = OtherDrivers::default();
         let mut words = split(text)?.into_iter().peekable();
@@ -185,11 +211,11 @@ impl BuildOptions {
                 silent |= *flag == NO_WARNINGS;
                 arguments.extend(clang.iter().map(ToString::to_string));
             } else if let Some(version) = word.strip_prefix("-cl-std=") {
-                if !standards(profile).any(|known| known == version) {
-                    let known = standards(profile).collect::<Vec<_>>().join(", ");
+                let Some(known) = standards(profile).find(|known| known.name == version) else {
+                    let known = standards(profile).map(|known| known.name).collect::<Vec<_>>().join(", ");
                     return Err(OptionsError::Standard(version.into(), known));
-                }
-                standard = version.into();
+                };
+                standard = known;
             } else if let Some(flag) = WITH_VALUE.iter().find(|flag| word.starts_with(**flag)) {
                 let value = value_of(flag)?;
                 arguments.extend([(*flag).to_owned(), value]);
@@ -204,8 +230,8 @@ impl BuildOptions {
                 return Err(OptionsError::Unknown(word));
             }
         }
-        let uneven_groups = !standard.starts_with("CL1") && !uniform;
-        arguments.push(format!("-cl-std={standard}"));
+        let uneven_groups = !standard.name.starts_with("CL1") && !uniform;
+        arguments.extend(standard.clang.iter().map(ToString::to_string));
         Ok(Self { arguments, uneven_groups, notes: if silent { String::new() } else { other_drivers.notes } })
     }
 }
@@ -316,6 +342,7 @@ mod tests {
     fn the_default_is_opencl_c_1_2() {
         assert_eq!(arguments(""), ["-cl-std=CL1.2"]);
         assert_eq!(arguments("-cl-std=CL3.0"), ["-cl-std=CL3.0"]);
+        assert_eq!(arguments("-cl-std=CL3.1")[0], "-cl-std=CL3.0");
     }
 
     #[test]
@@ -395,9 +422,10 @@ mod tests {
         for &family in Family::ALL {
             let profile = &Profile::of(family);
             let message = BuildOptions::parse("-cl-std=CL9", profile).unwrap_err().to_string();
-            for version in STANDARDS {
-                let compiles = BuildOptions::parse(&format!("-cl-std={version}"), profile).is_ok();
-                assert_eq!(message.contains(version), compiles, "{family}: {version}: {message}");
+            let listed: Vec<&str> = message.rsplit("compiles ").next().unwrap().split(", ").collect();
+            for Standard { name, .. } in STANDARDS {
+                let compiles = BuildOptions::parse(&format!("-cl-std={name}"), profile).is_ok();
+                assert_eq!(listed.contains(name), compiles, "{family}: {name}: {message}");
             }
             assert_eq!(message.contains("CL2.0"), profile.generic_pointers, "{family}: {message}");
         }
@@ -410,7 +438,9 @@ mod tests {
         let suggested = "unknown option -cl-fast-relaxed-mat; did you mean -cl-fast-relaxed-math?";
         assert_eq!(message("-cl-fast-relaxed-mat"), suggested);
         assert_eq!(message("-foo"), "unknown option -foo");
-        assert!(message("-cl-std=CL9").ends_with("this device compiles CL1.0, CL1.1, CL1.2, CL2.0, CL3.0"));
+        assert!(
+            message("-cl-std=CL9").ends_with("this device compiles CL1.0, CL1.1, CL1.2, CL2.0, CL3.0, CL3.1")
+        );
     }
 
     #[test]

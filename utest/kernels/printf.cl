@@ -59,3 +59,11 @@ __kernel void flood(__global uint *failed) {
         if (printf("|%v16lx\n", wide) != 0)
             atomic_inc(failed);
 }
+
+// Lengths of OpenCL C 3.1.
+__kernel void sizes(int i) {
+    printf("|%zu %zd %zx %5zi|\n", (size_t)i, (size_t)i, (size_t)i, (size_t)-i);
+    printf("|%td %ti %tu\n", (ptrdiff_t)-i, (ptrdiff_t)i, (ptrdiff_t)i);
+    printf("|%d\n", (size_t)-1 == (ulong)-1);
+    printf("|%zx\n", (size_t)-1);
+}

@@ -28,7 +28,7 @@ pub fn arguments(options: &BuildOptions, profile: &Profile) -> Vec<String> {
         .filter(|(_, has)| has(profile))
         .map(|(name, _)| *name)
         .fold(String::new(), |list, name| list + ",+" + name);
-    let version = "-D__OPENCL_VERSION__=300".to_owned();
+    let version = "-D__OPENCL_VERSION__=310".to_owned();
     let device = [version, format!("-cl-ext=-all{features}")].into_iter();
     // Clang only defines macros for extensions that it knows.
     let extensions = profile.extensions().map(|name| format!("-D{name}=1"));

@@ -16,4 +16,4 @@ kernel void options(global int *out) {
 #endif
 }
 // expect
-// 30013 1300 3 1
+// 30013 1310 3 1

@@ -59,18 +59,16 @@ fn set_kernel_arg(
             if !value.is_null() {
                 return Err(invalid(argument, "is local memory, whose value must be null"));
             }
-            // CL_INVALID_ARG_SIZE if arg_size is zero and the argument is declared with the local qualifier.
+            // arg_size may be zero, indicating that no local memory is required for the kernel argument.
             kernel.runtime.set_argument(index, ArgumentValue::Local(size as u64))
         }
         ArgumentKind::Image => {
             check_size(argument, size, size_of::<cl_mem>())?;
-            // CL_INVALID_ARG_VALUE if arg_value specified is not a valid value: only buffers may be NULL. And
-            // if the argument is an image declared with the read_only qualifier and arg_value refers to an
-            // image object created with CL_MEM_WRITE_ONLY, or the other way round. CL_INVALID_MEM_OBJECT for
-            // an argument declared to be a memory object when the specified arg_value is not a valid memory
-            // object.
-            let image = handle(&value).ok_or_else(|| invalid(argument, "needs a value"))?;
-            let image = Memory::image(image as cl_mem)?;
+            // CL_INVALID_MEM_OBJECT if arg_value is NULL or points to NULL and it must point to a valid memory
+            // object, or if the memory object is not valid for the kernel argument. CL_INVALID_ARG_VALUE if the
+            // argument is an image declared with the read_only qualifier and arg_value points to an image
+            // object created with CL_MEM_WRITE_ONLY, or the other way round.
+            let image = Memory::image(handle(&value).unwrap_or(0) as cl_mem)?;
             kernel.runtime.set_argument(index, ArgumentValue::Image(Arc::downgrade(&image)))
         }
         ArgumentKind::Sampler => {

@@ -43,6 +43,7 @@ fn compile_program(
         let header = Handle::<Program>::get(header)?;
         included.push((String::from_utf8_lossy(&name).into_owned(), header.runtime.clone()));
     }
+    // CL_INVALID_CONTEXT if the context associated with program and programs in input_headers are not the same.
     // CL_INVALID_OPERATION if the program has no source or IL, a build of it has not completed, or kernels are
     // attached. CL_INVALID_COMPILER_OPTIONS if the compiler options specified by options are invalid.
     // CL_COMPILE_PROGRAM_FAILURE if there is a failure to compile the program source.

@@ -75,6 +75,7 @@ fn link(
             }
         })
     });
+    // CL_INVALID_CONTEXT if the context associated with programs in input_programs is not the same as context.
     // CL_INVALID_LINKER_OPTIONS if the linker options specified by options are invalid. CL_INVALID_OPERATION
     // if for a device only some of the programs are compiled, or a build of one of them has not completed.
     // CL_LINK_PROGRAM_FAILURE if there is a failure to link the compiled binaries and/or libraries.

@@ -160,9 +160,9 @@ impl Kernel {
         })
     }
 
-    /// Sets an argument. `INVALID_ARG_INDEX`, `INVALID_ARG_SIZE` (a value of the wrong size, local memory of
-    /// none), `INVALID_ARG_VALUE` (a value of the wrong kind), `INVALID_MEM_OBJECT` and `INVALID_SAMPLER` (an
-    /// object of another context).
+    /// Sets an argument. `INVALID_ARG_INDEX`, `INVALID_ARG_SIZE` (a value of the wrong size, more local memory than
+    /// addresses reach), `INVALID_ARG_VALUE` (a value of the wrong kind), `INVALID_CONTEXT` (an object of another
+    /// context), `INVALID_MEM_OBJECT` (memory that was released, an image of another type).
     pub fn set_argument(&self, index: u32, value: ArgumentValue) -> Result<()> {
         self.check_value(self.argument(index)?, &value)?;
         self.arguments.lock()[index as usize] = Some(value);
@@ -177,14 +177,12 @@ impl Kernel {
             (ArgumentKind::Value, ArgumentValue::Bytes(bytes)) if bytes.len() != argument.size as usize => {
                 Err(self.wrong_size(argument, bytes.len() as u64))
             }
-            (ArgumentKind::LocalPointer, ArgumentValue::Local(size))
-                if *size == 0 || u32::try_from(*size).is_err() =>
-            {
+            (ArgumentKind::LocalPointer, ArgumentValue::Local(size)) if u32::try_from(*size).is_err() => {
                 Err(self.wrong_size(argument, *size))
             }
             (GlobalPointer | ConstantPointer, ArgumentValue::Buffer(buffer)) => match buffer.upgrade() {
                 Some(buffer) if Arc::ptr_eq(buffer.context(), context) => Ok(()),
-                Some(_) => Err(Error::new(Code::InvalidMemObject, "the buffer is of another context")),
+                Some(_) => Err(Error::new(Code::InvalidContext, "the buffer is of another context")),
                 None => Err(Error::new(Code::InvalidMemObject, "the buffer was released")),
             },
             (ArgumentKind::Image, ArgumentValue::Image(image)) => match image.upgrade() {
@@ -194,7 +192,7 @@ impl Kernel {
             (ArgumentKind::Sampler, ArgumentValue::Sampler(sampler))
                 if !Arc::ptr_eq(sampler.context(), context) =>
             {
-                Err(Error::new(Code::InvalidSampler, "the sampler is of another context"))
+                Err(Error::new(Code::InvalidContext, "the sampler is of another context"))
             }
             (ArgumentKind::Value, ArgumentValue::Bytes(_))
             | (ArgumentKind::Sampler, ArgumentValue::Sampler(_))
@@ -207,11 +205,11 @@ impl Kernel {
         }
     }
 
-    /// `INVALID_MEM_OBJECT` for an image of another context, `INVALID_ARG_VALUE` for an image of another type
-    /// than the argument's, or whose flags exclude the argument's access qualifier.
+    /// `INVALID_CONTEXT` for an image of another context, `INVALID_MEM_OBJECT` for one of another type than the
+    /// argument's, `INVALID_ARG_VALUE` for one whose flags exclude the argument's access qualifier.
     fn check_image(&self, argument: &Argument, image: &Image) -> Result<()> {
         if !Arc::ptr_eq(image.data().context(), self.program.context()) {
-            return Err(Error::new(Code::InvalidMemObject, "the image is of another context"));
+            return Err(Error::new(Code::InvalidContext, "the image is of another context"));
         }
         let ImageLayout { kind, format, .. } = *image.layout();
         if image.layout().type_name() != argument.type_name {
@@ -219,7 +217,7 @@ impl Kernel {
                 "argument {} is an {}, not a {kind:?} of {format:?}",
                 argument.name, argument.type_name
             );
-            return Err(Error::new(Code::InvalidArgValue, reason));
+            return Err(Error::new(Code::InvalidMemObject, reason));
         }
         let can = match argument.access {
             Access::ReadOnly => true,

@@ -251,6 +251,9 @@ impl Program {
         let Some(request) = self.input.request() else {
             return Err(Error::new(Code::InvalidOperation, "the program has neither source nor IL"));
         };
+        if headers.iter().any(|(_, header)| !Arc::ptr_eq(&header.context, &self.context)) {
+            return Err(Error::new(Code::InvalidContext, "a header is of another context"));
+        }
         let headers = headers.iter().map(|(name, program)| match program.source() {
             Some(source) => Ok(Header { name: name.clone(), source: source.as_bytes().to_vec() }),
             None => Err(Error::new(Code::InvalidProgram, format!("header {name} has no source"))),
@@ -279,6 +282,9 @@ impl Program {
         inputs: &[Arc<Program>],
         notify: Option<Notify>,
     ) -> Result<(Arc<Self>, Result<()>)> {
+        if inputs.iter().any(|input| !Arc::ptr_eq(&input.context, context)) {
+            return Err(Error::new(Code::InvalidContext, "a program to link is of another context"));
+        }
         let program = Arc::new(Self::new(context, &members(context, devices)?, Input::Objects));
         let mut objects = Vec::new();
         for device in program.devices() {

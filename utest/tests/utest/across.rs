@@ -31,6 +31,7 @@ pub fn cases() -> Vec<Case> {
         all_widths("work_group_ulong", work_group::<u64>),
         all_widths("work_group_float", work_group::<f32>),
         all_widths("c11_atomics", c11_atomics),
+        all_widths("inclusive_scopes", inclusive_scopes),
         [8, 16, 32].map(|width| c11_atomic_float(width).needing(Need::Lanes(width))).into(),
         all_needing(
             Need::Extension("cl_khr_int64_base_atomics"),
@@ -296,6 +297,29 @@ fn c11_atomics(width: u32) -> Outcome {
     same(&real.read()?, &[2.25])?;
     let set: Vec<bool> = flags.read()?.iter().map(|flag| *flag != 0).collect();
     same(&set, &(0..global).map(|i| i % 2 == 0).collect::<Vec<_>>())
+}
+
+/// Scopes that include both sides, and are not the same (OpenCL 3.1, "Scope inclusion").
+fn inclusive_scopes(width: u32) -> Outcome {
+    const SCOPES: [&str; 3] = ["sub_group", "work_group", "device"];
+    let gpu = Gpu::get()?;
+    for (first, second) in SCOPES.iter().flat_map(|first| SCOPES.map(|second| (*first, second))) {
+        // What one of them restricts to a sub-group has no others.
+        let local = if first == SCOPES[0] || second == SCOPES[0] { width as usize } else { 64 };
+        for form in ["", " -DFENCES"] {
+            let scopes = format!("-DFIRST=memory_scope_{first} -DSECOND=memory_scope_{second}{form}");
+            let program =
+                gpu.build_with("inclusive_scopes", Some(width), &format!("-cl-std=CL3.0 {scopes}"))?;
+            let (written, counts) = (gpu.buffer(&[0i32; 128])?, gpu.buffer(&vec![0i32; 128 / local])?);
+            let sums = gpu.buffer(&vec![0i32; 128 / local])?;
+            let arguments = [written.arg(), counts.arg(), sums.arg()];
+            program.run("inclusive_scopes", &arguments, &Launch::linear(128, local))?;
+            let all: Vec<i32> = (1..=128).collect();
+            let expected: Vec<i32> = all.chunks(local).map(|group| group.iter().sum()).collect();
+            same(&sums.read()?, &expected).map_err(|error| format!("{scopes}: {error}"))?;
+        }
+    }
+    Ok(())
 }
 
 /// Comparison and exchange of floats, by their bits.

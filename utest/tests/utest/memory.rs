@@ -6,6 +6,7 @@ pub fn cases() -> Vec<Case> {
     [
         all_widths("local_reduce", local_reduce),
         all_widths("local_transpose", local_transpose),
+        vec![Case::of_gencl("others have no such arguments", "local_empty", local_empty)],
         all_widths("atomics", atomics),
         all_widths("turns", turns),
         all_widths("turns_private", turns_private),
@@ -55,6 +56,24 @@ fn local_reduce(width: u32) -> Outcome {
         same(&output.read()?, &expected)?;
     }
     Ok(())
+}
+
+/// Local arguments of no bytes, between others (OpenCL 3.1, `clSetKernelArg`).
+fn local_empty() -> Outcome {
+    let gpu = Gpu::get()?;
+    let source = "kernel void k(local int *a, local int *none, local int *b, global int *out, int uses) {
+        int l = get_local_id(0); a[l] = l; b[l] = 100 - l; if (uses) none[l] = -1;
+        barrier(CLK_LOCAL_MEM_FENCE); out[get_global_id(0)] = a[15 - l] + 1000 * b[15 - l]; }";
+    let output = gpu.buffer(&[0i32; 32])?;
+    let no = 0i32.to_ne_bytes();
+    let arguments = [Arg::Local(4 * 16), Arg::Local(0), Arg::Local(4 * 16), output.arg(), Arg::Bytes(&no)];
+    gpu.build_source(source, "")?.run("k", &arguments, &Launch::linear(32, 16))?;
+    let expected: Vec<i32> = (0..32).map(|i| 15 - i % 16 + 1000 * (85 + i % 16)).collect();
+    same(&output.read()?, &expected)?;
+    // All of them empty: a kernel without local memory.
+    let source = "kernel void k(local int *none, global int *out) { out[get_global_id(0)] = 7; }";
+    gpu.build_source(source, "")?.run("k", &[Arg::Local(0), output.arg()], &Launch::linear(32, 16))?;
+    same(&output.read()?, &[7; 32])
 }
 
 fn local_transpose(width: u32) -> Outcome {

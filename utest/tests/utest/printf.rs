@@ -17,6 +17,9 @@ pub fn cases() -> Vec<Case> {
         Case::new("printf_flows", || lines("printf_flows", flows, |lines| same(lines, FLOWS))),
         Case::new("printf_repeated", || lines("printf_repeated", repeated, |lines| same(lines, REPEATED))),
         Case::new("printf_divergent", || lines("printf_divergent", divergent, check_divergent)),
+        Case::of_gencl("others have no lengths of OpenCL C 3.1", "printf_sizes", || {
+            lines("printf_sizes", sizes, check_sizes)
+        }),
         Case::new("printf_address", || lines("printf_address", address, check_address)),
         Case::of_gencl("what does not fit is counted", "printf_flood", || {
             lines("printf_flood", flood, check_flood)
@@ -82,6 +85,20 @@ fn vectors() -> Outcome {
     let (i, f) = (42i32.to_ne_bytes(), 3.14f32.to_ne_bytes());
     let args = [Arg::Bytes(&i), Arg::Bytes(&f)];
     Gpu::get()?.build("printf", None)?.run("vectors", &args, &Launch::linear(1, 1))
+}
+
+fn sizes() -> Outcome {
+    let program = Gpu::get()?.build_with("printf", None, "-cl-std=CL3.1")?;
+    program.run("sizes", &[Arg::Bytes(&42i32.to_ne_bytes())], &Launch::linear(1, 1))
+}
+
+/// The last two lines tell how many bits an address has, and all of them.
+fn check_sizes(lines: &[&str]) -> Outcome {
+    let ends = match lines.get(2) {
+        Some(&"1") => ["1", "ffffffffffffffff"],
+        _ => ["0", "ffffffff"],
+    };
+    same(lines, &["42 42 2a   -42|", "-42 42 42", ends[0], ends[1]])
 }
 
 const FLOWS: &[&str] = &[

@@ -104,9 +104,9 @@ fn refused_by(source: &str) -> Outcome {
     let memory = buffer.memory().get();
     expect(set_handle(handle, 0, memory)?, CL_INVALID_MEM_OBJECT, "a buffer for an image")?;
     expect(set_handle(handle, 0, null_mut())?, CL_INVALID_MEM_OBJECT, "null for an image")?;
-    expect(set(handle, 0, 8, null::<u8>())?, CL_INVALID_ARG_VALUE, "no image")?;
+    expect(set(handle, 0, 8, null::<u8>())?, CL_INVALID_MEM_OBJECT, "no image")?;
     expect(set(handle, 0, 4, &flat.handle)?, CL_INVALID_ARG_SIZE, "half an image")?;
-    expect(set_handle(handle, 0, line.handle)?, CL_INVALID_ARG_VALUE, "a line for a plane")?;
+    expect(set_handle(handle, 0, line.handle)?, CL_INVALID_MEM_OBJECT, "a line for a plane")?;
     expect(set_handle(handle, 0, written.handle)?, CL_INVALID_ARG_VALUE, "an image that is only written")?;
     expect(set_handle(handle, 3, flat.handle)?, CL_INVALID_MEM_OBJECT, "an image for a buffer")?;
     expect(set_handle(handle, 2, memory)?, CL_INVALID_SAMPLER, "a buffer for a sampler")?;

@@ -123,6 +123,15 @@ const EXTENSIONS: &[Extension] = &[
     Extension { properties: &[(0x1096, &[1, 2, 4])], ..named("cl_khr_priority_hints") },
     Extension { properties: &[(0x1097, &[1, 2, 4])], ..named("cl_khr_throttle_hints") },
     named("cl_khr_byte_addressable_store"),
+    named("cl_khr_extended_bit_ops"),
+    Extension {
+        device: queries! {
+            CL_DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES: ULONG,
+            CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_8BIT: Shape::Value(24),
+            CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED: Shape::Value(24),
+        },
+        ..named("cl_khr_integer_dot_product")
+    },
     Extension {
         device: queries! {
             CL_DEVICE_HALF_FP_CONFIG: ULONG,
@@ -270,7 +279,7 @@ pub fn macros() -> Outcome {
     let lines =
         asked.iter().enumerate().map(|(i, name)| format!("#ifdef {name}\np[{i}] = {name};\n#endif\n"));
     let source = format!("kernel void k(global int *p) {{\n{}}}", lines.collect::<String>());
-    for options in ["", "-cl-std=CL1.0", "-cl-std=CL3.0"] {
+    for options in ["", "-cl-std=CL1.0", "-cl-std=CL3.0", "-cl-std=CL3.1"] {
         let out = gpu.buffer(&vec![0i32; asked.len()])?;
         gpu.build_unchecked(&source, options)?.run("k", &[out.arg()], &Launch::linear(1, 1))?;
         for (name, found) in asked.iter().zip(out.read()?) {

@@ -1,10 +1,11 @@
-//! Every query of OpenCL 3.0: its type, its size, and what becomes of wrong sizes, null and names that there
+//! Every query of OpenCL 3.1: its type, its size, and what becomes of wrong sizes, null and names that there
 //! are not.
 
 mod ask;
 mod extensions;
 mod limits;
 pub mod objects;
+mod versions;
 
 pub(crate) use ask::queries;
 pub use ask::{Ask, HANDLE, Query, SIZE, Shape, UINT, ULONG, answer, check_all, expect, number, text};
@@ -28,6 +29,9 @@ pub fn cases() -> Vec<Case> {
         Case::of_gencl("others have other extensions", "extensions_whole", extensions::whole),
         Case::of_gencl("others have other extensions", "extensions_macros", extensions::macros),
         Case::of_gencl("its binaries", "extensions_spills", extensions::spills),
+        Case::of_gencl("others have other versions", "versions_api", versions::of_api),
+        Case::of_gencl("others have other versions", "versions_language", versions::of_language),
+        Case::of_gencl("others have other features", "versions_features", versions::features),
         Case::new("information_arguments", limits::argument_information),
     ]
 }

@@ -3,6 +3,7 @@
 
 pub mod calls;
 pub mod conversions;
+mod extended;
 mod geometry;
 mod integers;
 mod relations;
@@ -15,8 +16,14 @@ use gencl_utest::{Case, Outcome};
 const STRICT: &str = "its code for three elements reads registers that nothing has written";
 
 pub fn cases() -> Vec<Case> {
-    let cases =
-        [integers::cases(), relations::cases(), geometry::cases(), conversions::cases(), shuffles::cases()];
+    let cases = [
+        integers::cases(),
+        extended::cases(),
+        relations::cases(),
+        geometry::cases(),
+        conversions::cases(),
+        shuffles::cases(),
+    ];
     cases.into_iter().flatten().map(|case| case.only_of_gencl(STRICT)).collect()
 }
 

@@ -10,8 +10,8 @@ use opencl_sys::{
     CL_INVALID_COMMAND_QUEUE, CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_EVENT,
     CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_GL_OBJECT, CL_INVALID_KERNEL, CL_INVALID_KERNEL_ARGS,
     CL_INVALID_KERNEL_NAME, CL_INVALID_MEM_OBJECT, CL_INVALID_OPERATION, CL_INVALID_PROGRAM,
-    CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_VALUE, CL_INVALID_WORK_DIMENSION, CL_MEM_COPY_HOST_PTR,
-    CL_MEM_HOST_NO_ACCESS, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY,
+    CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_VALUE, CL_INVALID_WORK_DIMENSION, CL_INVALID_WORK_GROUP_SIZE,
+    CL_MEM_COPY_HOST_PTR, CL_MEM_HOST_NO_ACCESS, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY,
     CL_MISALIGNED_SUB_BUFFER_OFFSET, cl_buffer_region, cl_event, cl_int, cl_kernel, cl_mem, cl_mem_flags,
     cl_program,
 };
@@ -155,6 +155,27 @@ const PROGRAMS: &[Row] = rows! { |s|
     make clCreateProgramWithBinary(s.world.context, 1, &s.world.device, &0, [s.memory.as_ptr()].as_mut_ptr(), null_mut()) if "an empty binary" => CL_INVALID_VALUE;
     make clCreateProgramWithBinary(s.world.context, 1, &s.world.device, &4, [null()].as_mut_ptr(), null_mut()) if "a binary that is none" => CL_INVALID_VALUE;
     make clCreateProgramWithBinary(s.world.context, 1, &s.world.device, &SIZE, [s.memory.as_ptr()].as_mut_ptr(), null_mut()) if "zeros" => CL_INVALID_BINARY;
+
+    call clCompileProgram(null_mut(), 0, null(), null(), 0, null(), null_mut(), None, null_mut()) if "no program" => CL_INVALID_PROGRAM;
+    call clCompileProgram(s.program, 0, &s.world.device, null(), 0, null(), null_mut(), None, null_mut()) if "no number of devices" => CL_INVALID_VALUE;
+    call clCompileProgram(s.program, 1, null(), null(), 0, null(), null_mut(), None, null_mut()) if "no list of devices" => CL_INVALID_VALUE;
+    call clCompileProgram(s.program, 1, &null_mut(), null(), 0, null(), null_mut(), None, null_mut()) if "a device that is none" => CL_INVALID_DEVICE;
+    call clCompileProgram(s.program, 0, null(), null(), 1, &s.program, null_mut(), None, null_mut()) if "no names of headers" => CL_INVALID_VALUE;
+    call clCompileProgram(s.program, 0, null(), null(), 0, null(), null_mut(), None, s.at()) if "user data for no callback" => CL_INVALID_VALUE;
+    call clCompileProgram(s.program, 0, null(), null(), 1, &s.other.program, [c"h".as_ptr()].as_mut_ptr(), None, null_mut()) if "a header of another context" => CL_INVALID_CONTEXT;
+    call clCompileProgram(s.world.program, 0, null(), null(), 0, null(), null_mut(), None, null_mut()) if "a program with kernels" => CL_INVALID_OPERATION;
+
+    make clLinkProgram(null_mut(), 0, null(), null(), 1, &s.world.program, None, null_mut()) if "no context" => CL_INVALID_CONTEXT;
+    make clLinkProgram(s.world.context, 0, &s.world.device, null(), 1, &s.world.program, None, null_mut()) if "no number of devices" => CL_INVALID_VALUE;
+    make clLinkProgram(s.world.context, 1, null(), null(), 1, &s.world.program, None, null_mut()) if "no list of devices" => CL_INVALID_VALUE;
+    make clLinkProgram(s.world.context, 0, null(), null(), 0, null(), None, null_mut()) if "no programs" => CL_INVALID_VALUE;
+    make clLinkProgram(s.world.context, 0, null(), null(), 1, &null_mut(), None, null_mut()) if "a program that is none" => CL_INVALID_PROGRAM;
+    make clLinkProgram(s.world.context, 0, null(), null(), 1, &s.other.program, None, null_mut()) if "a program of another context" => CL_INVALID_CONTEXT;
+    make clLinkProgram(s.world.context, 0, null(), null(), 1, &s.program, None, null_mut()) if "a program that is not compiled" => CL_INVALID_OPERATION;
+    make clLinkProgram(s.world.context, 0, null(), null(), 1, [s.world.program].as_ptr(), None, s.at()) if "user data for no callback" => CL_INVALID_VALUE;
+
+    call clSetKernelArg(s.world.kernel, 0, 8, (&raw const s.other.buffer).cast()) if "a buffer of another context" => CL_INVALID_CONTEXT;
+    call clEnqueueNDRangeKernel(s.world.queue, s.world.kernel, 1, null(), &1, &0, 0, null(), null_mut()) if "an empty work-group" => CL_INVALID_WORK_GROUP_SIZE;
 
     make clCreateKernel(null_mut(), c"add".as_ptr()) if "no program" => CL_INVALID_PROGRAM;
     make clCreateKernel(s.program, c"add".as_ptr()) if "a program that is not built" => CL_INVALID_PROGRAM_EXECUTABLE;
