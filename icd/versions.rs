@@ -23,11 +23,15 @@ pub type Named = (&'static str, cl_version);
 
 const V1: cl_version = make_version(1, 0, 0);
 
-/// Extensions of another version than 1.0.0.
-const LATER: &[Named] = &[("cl_khr_integer_dot_product", make_version(2, 0, 0))];
+/// Extensions of another version than 1.0.0: those of the texts that are implemented.
+const VERSIONS: &[Named] = &[
+    ("cl_khr_integer_dot_product", make_version(2, 0, 0)),
+    ("cl_khr_command_buffer", make_version(0, 9, 8)),
+    ("cl_khr_command_buffer_mutable_dispatch", make_version(0, 9, 5)),
+];
 
 fn with_version(name: &'static str) -> Named {
-    LATER.iter().find(|later| later.0 == name).copied().unwrap_or((name, V1))
+    VERSIONS.iter().find(|other| other.0 == name).copied().unwrap_or((name, V1))
 }
 
 /// The family whose extensions the platform has when there are no devices: the one that is simulated by default.

@@ -1,5 +1,6 @@
 //! Pointer parameters, by the type that they point to.
 
+use std::convert::Infallible;
 use std::ffi::{CStr, c_char, c_void};
 use std::marker::PhantomData;
 
@@ -294,19 +295,28 @@ pub struct ZeroTerminated<T>(*const T);
 impl<T: Copy + Default + PartialEq> ZeroTerminated<T> {
     /// The list including its terminating 0, as queries return it; empty for null.
     pub fn raw(self) -> Vec<T> {
+        let Ok(list) = self.checked(|_, _| Ok::<_, Infallible>(()));
+        list
+    }
+
+    /// As [`ZeroTerminated::raw`]. Each name and its value are checked before more is read, as behind an unknown name
+    /// the list may have no end.
+    pub fn checked<E>(self, mut check: impl FnMut(T, T) -> Result<(), E>) -> Result<Vec<T>, E> {
         let mut list = Vec::new();
         if self.0.is_null() {
-            return list;
+            return Ok(list);
         }
         loop {
             // SAFETY: all names before were not 0, so by the contract of `from_raw` the list continues.
             let name = unsafe { self.0.add(list.len()).read_unaligned() };
             list.push(name);
             if name == T::default() {
-                return list;
+                return Ok(list);
             }
             // SAFETY: a name that is not 0 has a value after it.
-            list.push(unsafe { self.0.add(list.len()).read_unaligned() });
+            let value = unsafe { self.0.add(list.len()).read_unaligned() };
+            list.push(value);
+            check(name, value)?;
         }
     }
 }

@@ -4,6 +4,7 @@
 //! the function. The order of parameters is the C order; their types are explained in [`crate::abi`].
 #![allow(clippy::too_many_arguments, reason = "the C API defines them")]
 
+pub mod command_buffer;
 pub mod context;
 pub mod device;
 pub mod enqueue;

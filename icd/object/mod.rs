@@ -1,5 +1,6 @@
 //! Objects with handles: those of the runtime, with the state that only the C API needs.
 
+mod command_buffer;
 mod context;
 mod device;
 mod event;
@@ -10,6 +11,7 @@ mod program;
 mod queue;
 mod sampler;
 
+pub use command_buffer::{CommandBuffer, MutableCommand};
 pub use context::Context;
 pub use device::Device;
 pub use event::{Event, to_runtime, wait_list};

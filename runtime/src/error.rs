@@ -91,6 +91,10 @@ codes! {
     InvalidDeviceQueue = -70, "invalid device queue";
     InvalidSpecId = -71, "invalid specialization constant";
     MaxSizeRestrictionExceeded = -72, "a size restriction is exceeded";
+    InvalidCommandBuffer = -1138, "invalid command-buffer";
+    InvalidSyncPointWaitList = -1139, "invalid sync-point wait list";
+    IncompatibleCommandQueue = -1140, "the queue is incompatible with the command-buffer";
+    InvalidMutableCommand = -1141, "invalid mutable command";
 }
 
 /// An error: code and reason.

@@ -6,6 +6,7 @@
 //! GPU is done. See `docs/runtime.md`.
 #![forbid(unsafe_code)]
 
+mod command_buffer;
 mod context;
 mod device;
 mod diagnosis;
@@ -23,8 +24,10 @@ mod queue;
 mod sampler;
 mod sync;
 pub mod trace;
+mod transfer;
 mod values;
 
+pub use command_buffer::{CommandBuffer, LaunchUpdate};
 pub use context::{Context, ContextNotify};
 pub use device::{Device, DeviceFacts, DeviceKind, host_time};
 pub use diagnosis::diagnosis;
@@ -46,3 +49,4 @@ pub use printf::PRINTF_BUFFER_SIZE;
 pub use program::{BinaryKind, BuildStatus, Program};
 pub use queue::{Queue, QueueFlags};
 pub use sampler::{AddressingMode, FilterMode, Sampler};
+pub use transfer::Transfer;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use gencl_runtime::{
     ArgumentValue, Buffer, Code, CommandKind, Event, EventStatus, HostAccess, HostMemory, Kernel, MapFlags,
-    MemoryFlags, NdRange, ProfilingInfo, Queue, QueueFlags,
+    MemoryFlags, NdRange, ProfilingInfo, Queue, QueueFlags, Transfer,
 };
 use setup::{Setup, line};
 
@@ -157,16 +157,17 @@ fn transfers_between_host_and_buffers() {
     let (from, to) = (host(256), host(256));
     from.write(0, &(0..=255).collect::<Vec<u8>>());
     setup.queue.transfer_buffer(HostAccess::Write, &a, 0, &from, &[]).unwrap();
-    setup.queue.copy_buffer(&a, 16, &b, 0, 128, &[]).unwrap();
-    setup.queue.fill_buffer(&b, &[0xaa, 0xbb], 4, 4, &[]).unwrap();
+    let context = setup.queue.context();
+    setup.queue.transfer(Transfer::copy_buffer(context, &a, 16, &b, 0, 128).unwrap(), &[]).unwrap();
+    setup.queue.transfer(Transfer::fill_buffer(context, &b, &[0xaa, 0xbb], 4, 4).unwrap(), &[]).unwrap();
     setup.queue.transfer_buffer(HostAccess::Read, &b, 0, &to, &[]).unwrap().wait().unwrap();
     let mut bytes = [0; 10];
     to.read(0, &mut bytes);
     assert_eq!(bytes, [16, 17, 18, 19, 0xaa, 0xbb, 0xaa, 0xbb, 24, 25]);
-    let code = |result: gencl_runtime::Result<Arc<Event>>| result.unwrap_err().code;
-    assert_eq!(code(setup.queue.copy_buffer(&a, 0, &a, 16, 32, &[])), Code::MemCopyOverlap);
-    assert_eq!(code(setup.queue.copy_buffer(&a, 250, &b, 0, 32, &[])), Code::InvalidValue);
-    assert_eq!(code(setup.queue.fill_buffer(&a, &[1, 2, 3], 0, 3, &[])), Code::InvalidValue);
+    let code = |result: gencl_runtime::Result<Transfer>| result.unwrap_err().code;
+    assert_eq!(code(Transfer::copy_buffer(context, &a, 0, &a, 16, 32)), Code::MemCopyOverlap);
+    assert_eq!(code(Transfer::copy_buffer(context, &a, 250, &b, 0, 32)), Code::InvalidValue);
+    assert_eq!(code(Transfer::fill_buffer(context, &a, &[1, 2, 3], 0, 3)), Code::InvalidValue);
 }
 
 #[test]

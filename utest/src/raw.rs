@@ -206,6 +206,31 @@ functions! {
     }
 }
 
+functions! {
+    /// Functions of `cl_khr_command_buffer` and `cl_khr_command_buffer_mutable_dispatch`.
+    CommandBuffers {
+        clCreateCommandBufferKHR: opencl_sys::clCreateCommandBufferKHR_t,
+        clFinalizeCommandBufferKHR: opencl_sys::clFinalizeCommandBufferKHR_t,
+        clRetainCommandBufferKHR: opencl_sys::clRetainCommandBufferKHR_t,
+        clReleaseCommandBufferKHR: opencl_sys::clReleaseCommandBufferKHR_t,
+        clEnqueueCommandBufferKHR: opencl_sys::clEnqueueCommandBufferKHR_t,
+        clCommandBarrierWithWaitListKHR: opencl_sys::clCommandBarrierWithWaitListKHR_t,
+        clCommandCopyBufferKHR: opencl_sys::clCommandCopyBufferKHR_t,
+        clCommandCopyBufferRectKHR: opencl_sys::clCommandCopyBufferRectKHR_t,
+        clCommandCopyBufferToImageKHR: opencl_sys::clCommandCopyBufferToImageKHR_t,
+        clCommandCopyImageKHR: opencl_sys::clCommandCopyImageKHR_t,
+        clCommandCopyImageToBufferKHR: opencl_sys::clCommandCopyImageToBufferKHR_t,
+        clCommandFillBufferKHR: opencl_sys::clCommandFillBufferKHR_t,
+        clCommandFillImageKHR: opencl_sys::clCommandFillImageKHR_t,
+        clCommandNDRangeKernelKHR: opencl_sys::clCommandNDRangeKernelKHR_t,
+        clCommandSVMMemcpyKHR: opencl_sys::clCommandSVMMemcpyKHR_t,
+        clCommandSVMMemFillKHR: opencl_sys::clCommandSVMMemFillKHR_t,
+        clGetCommandBufferInfoKHR: opencl_sys::clGetCommandBufferInfoKHR_t,
+        clUpdateMutableCommandsKHR: opencl_sys::clUpdateMutableCommandsKHR_t,
+        clGetMutableCommandInfoKHR: opencl_sys::clGetMutableCommandInfoKHR_t,
+    }
+}
+
 /// The loader's functions, loaded once.
 ///
 /// # Errors
@@ -240,6 +265,16 @@ pub fn image_requirements() -> Result<Option<&'static ImageRequirements>, String
     static REQUIREMENTS: OnceLock<Result<Option<ImageRequirements>, String>> = OnceLock::new();
     let load = || of_extension("cl_ext_image_requirements_info", |find| ImageRequirements::load(find));
     REQUIREMENTS.get_or_init(load).as_ref().map(Option::as_ref).map_err(Clone::clone)
+}
+
+/// The same of `cl_khr_command_buffer`, with `cl_khr_command_buffer_mutable_dispatch`.
+///
+/// # Errors
+/// As of [`unified`].
+pub fn command_buffers() -> Result<Option<&'static CommandBuffers>, String> {
+    static BUFFERS: OnceLock<Result<Option<CommandBuffers>, String>> = OnceLock::new();
+    let load = || of_extension("cl_khr_command_buffer_mutable_dispatch", |find| CommandBuffers::load(find));
+    BUFFERS.get_or_init(load).as_ref().map(Option::as_ref).map_err(Clone::clone)
 }
 
 /// The functions of an extension, if the device has it.

@@ -1,14 +1,16 @@
 //! `clEnqueueFillBuffer`
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use gencl_icd_macros::cl_entrypoint;
-use gencl_runtime::{Code, Error};
+use gencl_runtime::{Code, Error, Transfer};
 use opencl_sys::{cl_command_queue, cl_event, cl_mem, cl_uint};
 
 use super::Enqueue;
 use crate::abi::{HostPointer, List, Out};
-use crate::object::Memory;
+use crate::handle::Handle;
+use crate::object::{Context, Memory};
 use crate::{CLResult, refuse_if};
 
 /// The largest type of OpenCL C, `long16`.
@@ -27,15 +29,25 @@ fn enqueue_fill_buffer(
     event: Out<cl_event>,
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
-    let buffer = Memory::buffer_of_context(buffer, &enqueue.queue.context)?;
+    let fill = buffer_fill(&enqueue.queue.context, buffer, (&pattern, pattern_size), offset, size)?;
+    enqueue.transfer(fill)
+}
+
+/// A fill of `size` bytes of a buffer with a pattern of a size.
+pub fn buffer_fill(
+    context: &Arc<Handle<Context>>,
+    buffer: cl_mem,
+    (pattern, pattern_size): (&HostPointer<*const c_void>, usize),
+    offset: usize,
+    size: usize,
+) -> CLResult<Transfer> {
+    let buffer = Memory::buffer_of_context(buffer, context)?;
     // CL_INVALID_VALUE if pattern is NULL or if pattern_size is 0 or if pattern_size is not one of
     // { 1, 2, 4, 8, 16, 32, 64, 128 }.
-    let pattern = pattern_of(&pattern, pattern_size)?;
+    let pattern = pattern_of(pattern, pattern_size)?;
     // CL_INVALID_VALUE if offset or offset + size require accessing elements outside the buffer, or if offset
     // and size are not a multiple of pattern_size.
-    let (runtime, waits) = (&enqueue.queue.runtime, &enqueue.waits);
-    let command = runtime.fill_buffer(&buffer.runtime, &pattern, offset, size, waits)?;
-    enqueue.done(command)
+    Transfer::fill_buffer(&context.runtime, &buffer.runtime, &pattern, offset, size)
 }
 
 /// The pattern of a fill command; `INVALID_VALUE` when it is null or no type has its size.

@@ -1,16 +1,18 @@
 //! `clEnqueueReadImage`, `clEnqueueWriteImage`, `clEnqueueFillImage`
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use gencl_icd_macros::cl_entrypoint;
-use gencl_runtime::{ChannelOrder, Code, Error, HostAccess};
+use gencl_runtime::{ChannelOrder, Code, Error, HostAccess, Transfer};
 use opencl_sys::{cl_bool, cl_command_queue, cl_event, cl_mem, cl_uint};
 
 use super::read_write_rect::host_memory;
 use super::{Enqueue, triple};
 use crate::CLResult;
 use crate::abi::{Fixed, HostPointer, List, Out};
-use crate::object::Memory;
+use crate::handle::Handle;
+use crate::object::{Context, Memory};
 
 #[cl_entrypoint(clEnqueueReadImage)]
 fn enqueue_read_image(
@@ -62,7 +64,19 @@ fn enqueue_fill_image(
     event: Out<cl_event>,
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
-    let image = Memory::image_of_context(image, &enqueue.queue.context)?;
+    let fill = image_fill(&enqueue.queue.context, image, &fill_color, origin, region)?;
+    enqueue.transfer(fill)
+}
+
+/// A fill of a region of an image with a color.
+pub fn image_fill(
+    context: &Arc<Handle<Context>>,
+    image: cl_mem,
+    fill_color: &HostPointer<*const c_void>,
+    origin: Fixed<usize, 3>,
+    region: Fixed<usize, 3>,
+) -> CLResult<Transfer> {
+    let image = Memory::image_of_context(image, context)?;
     // CL_INVALID_VALUE if fill_color, origin or region is NULL, or if the region is out of bounds or breaks
     // the rules for the kind of image. The color is a single float if the channel order is CL_DEPTH, else it
     // has four components.
@@ -74,9 +88,7 @@ fn enqueue_fill_image(
     for (component, bytes) in color.iter_mut().zip(bytes.as_chunks::<4>().0) {
         *component = u32::from_ne_bytes(*bytes);
     }
-    let (origin, region) = (triple(origin)?, triple(region)?);
-    let command = enqueue.queue.runtime.fill_image(&image, color, origin, region, &enqueue.waits)?;
-    enqueue.done(command)
+    Transfer::fill_image(&context.runtime, &image, color, triple(origin)?, triple(region)?)
 }
 
 fn transfer<P>(

@@ -15,9 +15,9 @@ pub mod unified;
 
 use std::sync::Arc;
 
-use gencl_runtime::{BufferRect, Code, Error};
+use gencl_runtime::{BufferRect, Code, Error, Transfer};
 use opencl_sys::{
-    CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST, cl_command_queue, cl_event,
+    CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST, cl_bool, cl_command_queue, cl_event,
     cl_mem_migration_flags, cl_uint,
 };
 
@@ -53,6 +53,18 @@ impl Enqueue {
     fn on_shared_memory(self) -> CLResult<Self> {
         self.queue.runtime.check_shared()?;
         Ok(self)
+    }
+
+    /// Enqueues a transfer, and returns its event to the application.
+    fn transfer(self, transfer: Transfer) -> CLResult<()> {
+        let command = self.queue.runtime.transfer(transfer, &self.waits)?;
+        self.done(command)
+    }
+
+    /// As [`Enqueue::transfer`], and waits for it if it is blocking.
+    fn transfer_blocking(self, transfer: Transfer, blocking: cl_bool) -> CLResult<()> {
+        let command = self.queue.runtime.transfer(transfer, &self.waits)?;
+        self.done_blocking(command, blocking != 0)
     }
 
     /// Returns the event of the enqueued command to the application.

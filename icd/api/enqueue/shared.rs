@@ -1,14 +1,17 @@
 //! Commands on shared virtual memory: `clEnqueueSVM…`
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use gencl_icd_macros::cl_entrypoint;
-use gencl_runtime::{Code, CommandKind, MapFlags};
+use gencl_runtime::{Code, CommandKind, MapFlags, Transfer};
 use opencl_sys::{cl_bool, cl_command_queue, cl_event, cl_map_flags, cl_mem_migration_flags, cl_uint};
 
 use super::fill::pattern_of;
 use super::{Enqueue, check_migration};
 use crate::abi::{HostPointer, List, ListMut, Out, SharedFree, UserData};
+use crate::handle::Handle;
+use crate::object::Context;
 use crate::{CLResult, refuse_if};
 
 #[cl_entrypoint(clEnqueueSVMFree)]
@@ -55,7 +58,8 @@ fn enqueue_svm_memcpy(
     event: Out<cl_event>,
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?.on_shared_memory()?;
-    copy(enqueue, CommandKind::SvmMemcpy, (&to, &from, size), blocking)
+    let copy = copy(&enqueue.queue.context, CommandKind::SvmMemcpy, (&to, &from, size))?;
+    enqueue.transfer_blocking(copy, blocking)
 }
 
 #[cl_entrypoint(clEnqueueSVMMemFill)]
@@ -70,7 +74,9 @@ fn enqueue_svm_mem_fill(
     event: Out<cl_event>,
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?.on_shared_memory()?;
-    fill(enqueue, CommandKind::SvmMemFill, (&to, size), (&pattern, pattern_size))
+    let (to, pattern) = ((&to, size), (&pattern, pattern_size));
+    let fill = fill(&enqueue.queue.context, CommandKind::SvmMemFill, to, pattern)?;
+    enqueue.transfer(fill)
 }
 
 #[cl_entrypoint(clEnqueueSVMMap)]
@@ -137,29 +143,27 @@ fn enqueue_svm_migrate_mem(
     enqueue.done(command)
 }
 
-/// Enqueues a copy of `size` bytes of the application's memory.
-pub(super) fn copy(
-    enqueue: Enqueue,
+/// A copy of `size` bytes of the application's memory.
+pub fn copy(
+    context: &Arc<Handle<Context>>,
     kind: CommandKind,
     (to, from, size): (&HostPointer<*mut c_void>, &HostPointer<*const c_void>, usize),
-    blocking: cl_bool,
-) -> CLResult<()> {
+) -> CLResult<Transfer> {
     // CL_INVALID_VALUE if dst_ptr or src_ptr is NULL.
     refuse_if(to.is_null() || from.is_null(), Code::InvalidValue, "a pointer is null")?;
     // CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping
     // copy. SAFETY: the application has size bytes at both until the command has ended.
     let (to, from) = unsafe { (to.memory(size), from.memory(size)) };
-    let command = enqueue.queue.runtime.copy_shared(kind, &to, &from, &enqueue.waits)?;
-    enqueue.done_blocking(command, blocking != 0)
+    Transfer::copy_shared(&context.runtime, kind, &to, &from)
 }
 
-/// Enqueues a fill of `size` bytes of the application's memory with a pattern of `pattern_size` bytes.
-pub(super) fn fill(
-    enqueue: Enqueue,
+/// A fill of `size` bytes of the application's memory with a pattern of `pattern_size` bytes.
+pub fn fill(
+    context: &Arc<Handle<Context>>,
     kind: CommandKind,
     (to, size): (&HostPointer<*mut c_void>, usize),
     (pattern, pattern_size): (&HostPointer<*const c_void>, usize),
-) -> CLResult<()> {
+) -> CLResult<Transfer> {
     // CL_INVALID_VALUE if the destination or the pattern is NULL, or if pattern_size is 0 or not one of { 1,
     // 2, 4, 8, 16, 32, 64, 128 }.
     refuse_if(to.is_null(), Code::InvalidValue, "a pointer is null")?;
@@ -167,6 +171,5 @@ pub(super) fn fill(
     // CL_INVALID_VALUE if the destination is not aligned to pattern_size bytes or if size is not a multiple
     // of it. SAFETY: the application has size bytes there until the command has ended.
     let to = unsafe { to.memory(size) };
-    let command = enqueue.queue.runtime.fill_shared(kind, &to, &pattern, &enqueue.waits)?;
-    enqueue.done(command)
+    Transfer::fill_shared(&context.runtime, kind, &to, &pattern)
 }

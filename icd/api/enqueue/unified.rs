@@ -23,7 +23,9 @@ fn enqueue_mem_fill(
     event: Out<cl_event>,
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
-    fill(enqueue, CommandKind::MemFill, (&to, size), (&pattern, pattern_size))
+    let (to, pattern) = ((&to, size), (&pattern, pattern_size));
+    let fill = fill(&enqueue.queue.context, CommandKind::MemFill, to, pattern)?;
+    enqueue.transfer(fill)
 }
 
 #[cl_entrypoint(clEnqueueMemcpyINTEL)]
@@ -38,7 +40,8 @@ fn enqueue_memcpy(
     event: Out<cl_event>,
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
-    copy(enqueue, CommandKind::Memcpy, (&to, &from, size), blocking)
+    let copy = copy(&enqueue.queue.context, CommandKind::Memcpy, (&to, &from, size))?;
+    enqueue.transfer_blocking(copy, blocking)
 }
 
 #[cl_entrypoint(clEnqueueMigrateMemINTEL)]

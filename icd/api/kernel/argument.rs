@@ -25,6 +25,17 @@ fn set_kernel_arg(
     value: HostPointer<*const c_void>,
 ) -> CLResult<()> {
     let kernel = Handle::<Kernel>::get(kernel)?;
+    let value = argument_value(&kernel, index, size, &value)?;
+    kernel.runtime.set_argument(index, value)
+}
+
+/// The value of an argument by the parameters of `clSetKernelArg`. The runtime checks objects and sizes of local memory.
+pub fn argument_value(
+    kernel: &Kernel,
+    index: cl_uint,
+    size: usize,
+    value: &HostPointer<*const c_void>,
+) -> CLResult<ArgumentValue> {
     // CL_INVALID_ARG_INDEX if arg_index is not a valid argument index.
     let argument = kernel.runtime.argument(index)?;
     match argument.kind {
@@ -35,7 +46,7 @@ fn set_kernel_arg(
             // CL_INVALID_ARG_VALUE if arg_value specified is not a valid value.
             // SAFETY: the application has arg_size bytes there, for as long as the call takes.
             let bytes = unsafe { value.bytes(size) }.ok_or_else(|| invalid(argument, "needs a value"))?;
-            kernel.runtime.set_argument(index, ArgumentValue::Bytes(bytes.into()))
+            Ok(ArgumentValue::Bytes(bytes.into()))
         }
         ArgumentKind::GlobalPointer | ArgumentKind::ConstantPointer => {
             // CL_INVALID_ARG_SIZE if the argument is a memory object and arg_size != sizeof(cl_mem).
@@ -44,14 +55,13 @@ fn set_kernel_arg(
             // CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified
             // arg_value is not a valid memory object. SAFETY: the application has a handle there.
             let handle = unsafe { value.to_words::<1>() }.map_or(0, |[handle]| handle);
-            let value = match handle {
-                0 => ArgumentValue::Null,
+            match handle {
+                0 => Ok(ArgumentValue::Null),
                 handle => {
                     let buffer = Memory::buffer(handle as cl_mem)?;
-                    ArgumentValue::Buffer(Arc::downgrade(&buffer.runtime))
+                    Ok(ArgumentValue::Buffer(Arc::downgrade(&buffer.runtime)))
                 }
-            };
-            kernel.runtime.set_argument(index, value)
+            }
         }
         ArgumentKind::LocalPointer => {
             // CL_INVALID_ARG_VALUE if the argument is declared with the local qualifier and arg_value is not
@@ -60,7 +70,7 @@ fn set_kernel_arg(
                 return Err(invalid(argument, "is local memory, whose value must be null"));
             }
             // arg_size may be zero, indicating that no local memory is required for the kernel argument.
-            kernel.runtime.set_argument(index, ArgumentValue::Local(size as u64))
+            Ok(ArgumentValue::Local(size as u64))
         }
         ArgumentKind::Image => {
             check_size(argument, size, size_of::<cl_mem>())?;
@@ -68,16 +78,16 @@ fn set_kernel_arg(
             // object, or if the memory object is not valid for the kernel argument. CL_INVALID_ARG_VALUE if the
             // argument is an image declared with the read_only qualifier and arg_value points to an image
             // object created with CL_MEM_WRITE_ONLY, or the other way round.
-            let image = Memory::image(handle(&value).unwrap_or(0) as cl_mem)?;
-            kernel.runtime.set_argument(index, ArgumentValue::Image(Arc::downgrade(&image)))
+            let image = Memory::image(handle(value).unwrap_or(0) as cl_mem)?;
+            Ok(ArgumentValue::Image(Arc::downgrade(&image)))
         }
         ArgumentKind::Sampler => {
             // CL_INVALID_ARG_SIZE if the argument is a sampler and arg_size != sizeof(cl_sampler).
             check_size(argument, size, size_of::<cl_sampler>())?;
             // CL_INVALID_SAMPLER for an argument declared to be of type sampler_t when the specified
             // arg_value is not a valid sampler object.
-            let sampler = Handle::<Sampler>::get(handle(&value).unwrap_or(0) as cl_sampler)?;
-            kernel.runtime.set_argument(index, ArgumentValue::Sampler(sampler.runtime.clone()))
+            let sampler = Handle::<Sampler>::get(handle(value).unwrap_or(0) as cl_sampler)?;
+            Ok(ArgumentValue::Sampler(sampler.runtime.clone()))
         }
     }
 }
@@ -108,16 +118,25 @@ fn set_kernel_arg_svm_pointer(
     value: HostPointer<*const c_void>,
 ) -> CLResult<()> {
     let kernel = Handle::<Kernel>::get(kernel)?;
+    let value = shared_value(&kernel, index, &value)?;
+    kernel.runtime.set_argument(index, value)
+}
+
+/// The value of an argument by the parameters of `clSetKernelArgSVMPointer`.
+pub fn shared_value(
+    kernel: &Kernel,
+    index: cl_uint,
+    value: &HostPointer<*const c_void>,
+) -> CLResult<ArgumentValue> {
     // CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM.
     kernel.program.context.runtime.check_shared()?;
     // CL_INVALID_ARG_INDEX if arg_index is not a valid argument index.
     kernel.runtime.argument(index)?;
     // CL_INVALID_ARG_VALUE if arg_value specified is not a valid value.
-    let value = match value.address() {
-        0 => ArgumentValue::Null,
-        address => kernel.runtime.shared_pointer(address)?,
-    };
-    kernel.runtime.set_argument(index, value)
+    match value.address() {
+        0 => Ok(ArgumentValue::Null),
+        address => kernel.runtime.shared_pointer(address),
+    }
 }
 
 // As clSetKernelArgSVMPointer: all kinds of unified shared memory are shared virtual memory.
@@ -138,6 +157,16 @@ fn set_kernel_exec_info(
     value: HostPointer<*const c_void>,
 ) -> CLResult<()> {
     let kernel = Handle::<Kernel>::get(kernel)?;
+    check_exec_info(&kernel, name, size, &value)
+}
+
+/// Checks the parameters of `clSetKernelExecInfo`, which have no effect.
+pub fn check_exec_info(
+    kernel: &Kernel,
+    name: cl_kernel_exec_info,
+    size: usize,
+    value: &HostPointer<*const c_void>,
+) -> CLResult<()> {
     // CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM.
     kernel.program.context.runtime.check_shared()?;
     // CL_INVALID_VALUE if param_name is not valid, if param_value is NULL or if the size specified by

@@ -8,7 +8,7 @@ use opencl_sys::cl_platform_id;
 
 use crate::abi::Text;
 use crate::api::platform::{ids, info};
-use crate::api::{enqueue, image, kernel, memory, program, queue};
+use crate::api::{command_buffer, enqueue, image, kernel, memory, program, queue};
 use crate::handle::Handle;
 use crate::object::Platform;
 
@@ -45,6 +45,33 @@ fn address(name: &str) -> *mut c_void {
         "clEnqueueMemcpyINTEL" => enqueue::unified::clEnqueueMemcpyINTEL as *const (),
         "clEnqueueMigrateMemINTEL" => enqueue::unified::clEnqueueMigrateMemINTEL as *const (),
         "clEnqueueMemAdviseINTEL" => enqueue::unified::clEnqueueMemAdviseINTEL as *const (),
+        // cl_khr_command_buffer
+        "clCreateCommandBufferKHR" => command_buffer::create::clCreateCommandBufferKHR as *const (),
+        "clFinalizeCommandBufferKHR" => command_buffer::create::clFinalizeCommandBufferKHR as *const (),
+        "clRetainCommandBufferKHR" => command_buffer::references::clRetainCommandBufferKHR as *const (),
+        "clReleaseCommandBufferKHR" => command_buffer::references::clReleaseCommandBufferKHR as *const (),
+        "clEnqueueCommandBufferKHR" => command_buffer::enqueue::clEnqueueCommandBufferKHR as *const (),
+        "clCommandBarrierWithWaitListKHR" => {
+            command_buffer::synchronize::clCommandBarrierWithWaitListKHR as *const ()
+        }
+        "clCommandCopyBufferKHR" => command_buffer::copy::clCommandCopyBufferKHR as *const (),
+        "clCommandCopyBufferRectKHR" => command_buffer::copy::clCommandCopyBufferRectKHR as *const (),
+        "clCommandCopyBufferToImageKHR" => {
+            command_buffer::image_copy::clCommandCopyBufferToImageKHR as *const ()
+        }
+        "clCommandCopyImageKHR" => command_buffer::image_copy::clCommandCopyImageKHR as *const (),
+        "clCommandCopyImageToBufferKHR" => {
+            command_buffer::image_copy::clCommandCopyImageToBufferKHR as *const ()
+        }
+        "clCommandFillBufferKHR" => command_buffer::fill::clCommandFillBufferKHR as *const (),
+        "clCommandFillImageKHR" => command_buffer::fill::clCommandFillImageKHR as *const (),
+        "clCommandNDRangeKernelKHR" => command_buffer::kernel::clCommandNDRangeKernelKHR as *const (),
+        "clCommandSVMMemcpyKHR" => command_buffer::shared::clCommandSVMMemcpyKHR as *const (),
+        "clCommandSVMMemFillKHR" => command_buffer::shared::clCommandSVMMemFillKHR as *const (),
+        "clGetCommandBufferInfoKHR" => command_buffer::info::clGetCommandBufferInfoKHR as *const (),
+        // cl_khr_command_buffer_mutable_dispatch
+        "clUpdateMutableCommandsKHR" => command_buffer::update::clUpdateMutableCommandsKHR as *const (),
+        "clGetMutableCommandInfoKHR" => command_buffer::mutable_info::clGetMutableCommandInfoKHR as *const (),
         _ => std::ptr::null(),
     };
     function.cast_mut().cast()

@@ -64,6 +64,14 @@ impl Context {
         member.ok_or_else(|| Error::new(Code::InvalidDevice, "a device of another context"))
     }
 
+    /// `INVALID_CONTEXT` unless `other`, that of an object which a command uses, is this one.
+    pub(crate) fn check_same(self: &Arc<Self>, other: &Arc<Self>) -> Result<()> {
+        if Arc::ptr_eq(self, other) {
+            return Ok(());
+        }
+        Err(Error::new(Code::InvalidContext, "objects of different contexts"))
+    }
+
     /// Largest memory object in bytes: the smallest limit of the devices.
     pub(crate) fn max_allocation(&self) -> u64 {
         self.devices().map(|device| device.facts().max_allocation).min().unwrap_or(0)

@@ -1,13 +1,14 @@
 //! Events: the state of commands.
 
+mod completer;
 mod node;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use crate::trace::{self, LaunchRecord, Record};
 use crate::{Code, Context, Error, Result, sync};
 
+pub(crate) use completer::Completer;
 pub use node::EventStatus;
 use node::Node;
 pub(crate) use node::{Due, Gate};
@@ -50,6 +51,7 @@ pub enum CommandKind {
     Memcpy = 0x4205,
     MigrateMem = 0x4206,
     MemAdvise = 0x4207,
+    CommandBuffer = 0x12A8,
 }
 
 /// `CL_PROFILING_COMMAND_*`: the times that profiling records.
@@ -272,69 +274,5 @@ impl Event {
             return Err(Code::ProfilingInfoNotAvailable.into());
         }
         Ok(self.times[what as usize].load(Ordering::Relaxed))
-    }
-}
-
-/// The queue's handle of an event. Dropping it unfinished fails the event.
-pub(crate) struct Completer {
-    event: Option<Arc<Event>>,
-}
-
-impl Completer {
-    pub(crate) fn new(event: Arc<Event>) -> Self {
-        Self { event: Some(event) }
-    }
-
-    /// Records a time.
-    pub(crate) fn stamp(&self, what: ProfilingInfo, time: u64) {
-        if let Some(event) = &self.event {
-            // Ordered by the lock of the status.
-            event.times[what as usize].store(time, Ordering::Relaxed);
-        }
-    }
-
-    /// Writes the command, whose times are recorded unless it failed, to the trace.
-    pub(crate) fn trace(&self, queue: u64, launch: Option<LaunchRecord<'_>>, error: Option<&Error>) {
-        let Some(event) = &self.event else { return };
-        let time = |what: ProfilingInfo| event.times[what as usize].load(Ordering::Relaxed);
-        trace::write(&Record::Command {
-            queue,
-            command: format!("{:?}", event.kind),
-            queued: time(ProfilingInfo::Queued),
-            submit: time(ProfilingInfo::Submit),
-            start: time(ProfilingInfo::Start),
-            end: time(ProfilingInfo::End),
-            launch,
-            error: error.map(|error| error.to_string()).as_deref(),
-        });
-    }
-
-    /// Moves to `Submitted` or `Running`.
-    pub(crate) fn advance(&self, status: EventStatus, due: &mut Vec<Due>) {
-        if let Some(event) = &self.event {
-            due.extend(event.node.advance(status, None).filter(|due| !due.is_empty()));
-        }
-    }
-
-    /// Ends the event.
-    pub(crate) fn finish(mut self, result: Result<()>, due: &mut Vec<Due>) {
-        if let Some(event) = self.event.take() {
-            let now = match result {
-                Ok(()) => event.node.advance(EventStatus::Complete, None),
-                Err(error) => event.node.advance(EventStatus::Failed(error.code as i32), Some(error)),
-            };
-            due.extend(now.filter(|due| !due.is_empty()));
-        }
-    }
-}
-
-impl Drop for Completer {
-    fn drop(&mut self) {
-        if let Some(event) = self.event.take() {
-            let reason = Error::new(Code::OutOfResources, "the command was dropped before it ran").of_fault();
-            if let Some(due) = event.node.advance(EventStatus::Failed(reason.code as i32), Some(reason)) {
-                due.call();
-            }
-        }
     }
 }

@@ -5,8 +5,9 @@
 //!
 //! 1. `clSetKernelArg`: the ICD makes an [`ArgumentValue`] of what the application gives,
 //!    [`Kernel::set_argument`](super::Kernel::set_argument) checks it against the layout and keeps it.
-//! 2. `clEnqueueNDRangeKernel`: [`Kernel::bind_arguments`](super::Kernel::bind_arguments) writes the values
-//!    to an [`ArgumentBlock`], in which objects are GPU addresses.
+//! 2. `clEnqueueNDRangeKernel`, `clCommandNDRangeKernelKHR`:
+//!    [`Kernel::bind_arguments`](super::Kernel::bind_arguments) writes the values to an [`ArgumentBlock`], in
+//!    which objects are GPU addresses.
 //! 3. When the batch is built: `launch/constants.rs` copies what the kernel's pushes name from the block to
 //!    the CURBE, and the block itself to memory, if the kernel loads from it.
 
@@ -15,7 +16,7 @@ use std::sync::{Arc, Weak};
 use gencl_program::Argument;
 use smallvec::SmallVec;
 
-use crate::memory::{Allocation, SharedList};
+use crate::memory::Allocation;
 use crate::{Buffer, Image, Sampler, SharedMemory};
 
 /// The value of an argument. It does not keep a memory object alive: a kernel may hold no references to its
@@ -59,7 +60,9 @@ impl ArgumentValue {
 #[derive(Clone, Debug)]
 pub(crate) enum ArgumentMemory {
     Buffer(Arc<Buffer>),
-    Shared(Arc<SharedMemory>),
+    /// Shared virtual memory, and its size in bytes. Its pages only: an allocation that a recorded launch held would
+    /// never end (`clMemBlockingFreeINTEL`). An enqueued launch holds all that there are.
+    Shared(Arc<Allocation>, u64),
     Image(Arc<Image>),
 }
 
@@ -67,7 +70,7 @@ impl ArgumentMemory {
     /// Where the memory is: an allocation, the offset there and the size in bytes.
     pub(crate) fn range(&self) -> (&Arc<Allocation>, u64, u64) {
         let buffer = match self {
-            Self::Shared(memory) => return (memory.storage(), 0, memory.size() as u64),
+            Self::Shared(pages, size) => return (pages, 0, *size),
             Self::Buffer(buffer) => buffer,
             Self::Image(image) => image.data(),
         };
@@ -77,7 +80,7 @@ impl ArgumentMemory {
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Buffer(own), Self::Buffer(other)) => Arc::ptr_eq(own, other),
-            (Self::Shared(own), Self::Shared(other)) => Arc::ptr_eq(own, other),
+            (Self::Shared(own, _), Self::Shared(other, _)) => Arc::ptr_eq(own, other),
             (Self::Image(own), Self::Image(other)) => Arc::ptr_eq(own, other),
             _ => false,
         }
@@ -92,8 +95,6 @@ pub(crate) struct ArgumentBlock {
     bytes: Vec<u8>,
     /// Memory that arguments point to, with the argument's index.
     memory: Vec<(usize, ArgumentMemory)>,
-    /// Allocations that the kernel may access through pointers in memory; `None`: there are none.
-    reachable: Option<SharedList>,
     /// Local memory in bytes, that of the kernel's own variables included.
     local_memory: u64,
 }
@@ -125,10 +126,6 @@ impl ArgumentBlock {
     ) {
         self.put_pointer(argument, address);
         self.memory.push((index, memory));
-    }
-
-    pub(super) fn set_reachable(&mut self, memory: Option<SharedList>) {
-        self.reachable = memory;
     }
 
     pub(super) fn set_local_memory(&mut self, size: u64) {
@@ -165,12 +162,6 @@ impl ArgumentBlock {
         u32::from_le_bytes(bytes.try_into().expect("four bytes"))
     }
 
-    /// Shared virtual memory that the kernel may access through pointers in memory: all that the context had when
-    /// the launch was enqueued, the same list until that changes. `None`: there was none.
-    pub(crate) fn reachable(&self) -> Option<&SharedList> {
-        self.reachable.as_ref()
-    }
-
     /// Local memory of a work-group in bytes.
     pub(crate) fn local_memory(&self) -> u64 {
         self.local_memory
@@ -178,7 +169,7 @@ impl ArgumentBlock {
 
     /// Whether an argument is a pointer to shared virtual memory.
     pub(crate) fn has_shared_pointers(&self) -> bool {
-        self.memory.iter().any(|(_, memory)| matches!(memory, ArgumentMemory::Shared(_)))
+        self.memory.iter().any(|(_, memory)| matches!(memory, ArgumentMemory::Shared(..)))
     }
 
     /// Whether both are the arguments of the same launch of one kernel.
@@ -190,21 +181,17 @@ impl ArgumentBlock {
             let mut pairs = self.memory.iter().zip(&other.memory);
             pairs.all(|(own, other)| own.0 == other.0 && own.1.is_same(&other.1))
         };
-        let same_reachable =
-            || self.reachable.as_ref().map(Arc::as_ptr) == other.reachable.as_ref().map(Arc::as_ptr);
         let lengths = |of: &Self| [of.bytes.len(), of.memory.len()];
         lengths(self) == lengths(other)
             && self.local_memory == other.local_memory
             && same_bytes()
             && same_memory()
-            && same_reachable()
     }
 
     /// Makes the block empty. Its memory stays for another launch.
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.memory.clear();
-        self.reachable = None;
         self.local_memory = 0;
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 
 use gencl_i915::LaunchHint;
 use gencl_program::{Access, Argument, ArgumentKind, SurfaceView};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use smallvec::SmallVec;
 
 pub use arguments::ArgumentValue;
@@ -164,12 +164,16 @@ impl Kernel {
     /// addresses reach), `INVALID_ARG_VALUE` (a value of the wrong kind), `INVALID_CONTEXT` (an object of another
     /// context), `INVALID_MEM_OBJECT` (memory that was released, an image of another type).
     pub fn set_argument(&self, index: u32, value: ArgumentValue) -> Result<()> {
-        self.check_value(self.argument(index)?, &value)?;
+        self.check_argument(index, &value)?;
         self.arguments.lock()[index as usize] = Some(value);
         Ok(())
     }
 
     /// Errors as [`Kernel::set_argument`].
+    pub(crate) fn check_argument(&self, index: u32, value: &ArgumentValue) -> Result<()> {
+        self.check_value(self.argument(index)?, value)
+    }
+
     fn check_value(&self, argument: &Argument, value: &ArgumentValue) -> Result<()> {
         use ArgumentKind::{ConstantPointer, GlobalPointer};
         let context = self.program.context();
@@ -273,15 +277,20 @@ impl Kernel {
         layout.size
     }
 
-    /// Writes the arguments as they are now to an empty block, for a launch on a device.
+    /// The values of the arguments as they are now, by index.
+    pub(crate) fn values(&self) -> MutexGuard<'_, Vec<Option<ArgumentValue>>> {
+        self.arguments.lock()
+    }
+
+    /// Writes values of the arguments to an empty block, for a launch on a device.
     /// `INVALID_KERNEL_ARGS` with the name of one that is not set, or whose memory was released.
     pub(crate) fn bind_arguments(
         &self,
         build: &BuiltKernel,
+        values: &[Option<ArgumentValue>],
         device: &DeviceContext,
         block: &mut ArgumentBlock,
     ) -> Result<()> {
-        let values = self.arguments.lock();
         let mut local = LocalLayout::new(build.info());
         block.resize(&build.info().arguments);
         for (index, (argument, value)) in build.info().arguments.iter().zip(values.iter()).enumerate() {
@@ -305,7 +314,8 @@ impl Kernel {
                 Some(ArgumentValue::Shared(address, memory)) => {
                     let memory = memory.upgrade();
                     let memory = memory.ok_or_else(|| refused("is shared virtual memory that was freed"))?;
-                    block.put_memory((index, argument), *address as u64, ArgumentMemory::Shared(memory));
+                    let pages = ArgumentMemory::Shared(memory.storage().clone(), memory.size() as u64);
+                    block.put_memory((index, argument), *address as u64, pages);
                 }
                 Some(ArgumentValue::Image(image)) => {
                     let image = image.upgrade().ok_or_else(|| refused("is an image that was released"))?;
@@ -317,9 +327,6 @@ impl Kernel {
             }
         }
         block.set_local_memory(local.size);
-        if device.shares_addresses() {
-            block.set_reachable(self.program.context().all_shared());
-        }
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Batches: launches that are submitted together, and the result of each.
+//! Batches: launches that are submitted together.
 //!
 //! A slot begins with the commands. Behind them is the state, the heap that base addresses point to: for each launch
 //! two timestamps, the argument block, and interface descriptor and constants of each walker; only the timestamps for
@@ -8,21 +8,21 @@
 use std::sync::Arc;
 
 use gencl_device_info::AddressModel;
-use gencl_i915::{Engine, Errno, ExecBuffer, ExecFlags, ExecObject, ObjectFlags};
+use gencl_i915::ObjectFlags;
 use gencl_program::{DataSection, PushSource};
 
 use super::batch::{BatchState, BatchWriter, EmittedState, WalkState};
-use super::clock::Correlation;
 use super::constant_sizes::{REGISTER, local_ids_size};
-use super::hardware::{Hardware, HardwareContext};
+use super::hardware::Hardware;
 use super::images::{self, ImageState};
-use super::relocate::{add_variables, note_places, presume, relocate};
+use super::relocate::add_variables;
 use super::slot::{ALIGNMENT, BatchedLaunch, COMMANDS, Slot, put_dwords};
+use super::submit::Assembled;
 use super::surfaces::{self, SURFACES};
 use super::walk::Walk;
-use super::{CommandSet, Launch, clock, constants, dump, failure};
+use super::{CommandSet, EnqueuedLaunch, Launch, constants, dump};
 use crate::context::DeviceContext;
-use crate::memory::{SharedList, Storage};
+use crate::memory::SharedList;
 use crate::printf::PrintfBuffer;
 use crate::{Code, Error, Result};
 
@@ -38,19 +38,13 @@ const MAX_PREFETCHED: usize = 31;
 /// Number of buffers at which a batch is full, but for shared virtual memory: adding one searches the list.
 const MAX_OBJECTS: usize = 256;
 
-/// A timestamp that the GPU has not written. Real ones have 36 bits.
-const UNWRITTEN: u64 = u64::MAX;
-
 /// Why a batch has a slot.
-const HAS_SLOT: &str = "the slot is there until the batch is submitted";
+const HAS_SLOT: &str = "the slot is there until the batch is finished";
 
-/// `EIO`: the kernel driver has banned the hardware context.
-const EIO: Errno = Errno(5);
-
-/// A batch under construction. Dropping it unsubmitted returns its slot.
+/// A batch under construction. Dropping it unfinished returns its slot.
 pub(crate) struct Batch<'a> {
     context: &'a DeviceContext,
-    /// `None` once submitted.
+    /// `None` once finished.
     slot: Option<Slot>,
     /// State that the commands so far have set.
     emitted: EmittedState,
@@ -66,16 +60,6 @@ struct Reachable {
     list: Option<SharedList>,
     /// How many objects it has added to that.
     objects: usize,
-}
-
-/// Result of a submission.
-#[allow(clippy::large_enum_variant, reason = "a box would be an allocation for each batch")]
-pub(crate) enum Submitted {
-    /// The batch will run.
-    Yes(InFlight),
-    /// Batches before it have lost the hardware context. Submission may be retried when these have been
-    /// retired.
-    Later,
 }
 
 impl<'a> Batch<'a> {
@@ -114,11 +98,11 @@ impl<'a> Batch<'a> {
     /// when memory cannot be allocated; the batch is then unchanged.
     pub(crate) fn add(
         &mut self,
-        launch: &Launch,
-        before: Option<&Launch>,
+        launch: &EnqueuedLaunch,
+        before: Option<&EnqueuedLaunch>,
         hardware: &Hardware,
     ) -> Result<bool> {
-        if before.is_some_and(|before| launch.is_same(before)) && self.repeat(launch) {
+        if before.is_some_and(|before| before.is_repeated_by(launch)) && self.repeat(launch) {
             return Ok(true);
         }
         let Self { context, slot, reachable, .. } = self;
@@ -189,7 +173,7 @@ impl<'a> Batch<'a> {
 
     /// Adds the last launch once more, with the same state. `false` when it does not fit, or the launch has a
     /// `printf` buffer of its own.
-    fn repeat(&mut self, launch: &Launch) -> bool {
+    fn repeat(&mut self, launch: &EnqueuedLaunch) -> bool {
         let Some(mut state) = self.last.take() else { return false };
         let (set, slot, _) = self.parts();
         let prints = slot.launches.last().is_none_or(|last| last.printf.is_some());
@@ -210,69 +194,12 @@ impl<'a> Batch<'a> {
         self.last = Some(state);
     }
 
-    /// Submits the batch. `behind_others`: earlier batches of the same queue have not been retired.
-    /// `awaited`: the caller waits for those and this one next. `OUT_OF_RESOURCES` when the kernel driver
-    /// refuses it.
-    pub(crate) fn submit(
-        mut self,
-        hardware: &Hardware,
-        profiled: bool,
-        behind_others: bool,
-        awaited: bool,
-    ) -> Result<Submitted> {
-        let context = self.context;
+    /// Writes the batch to its slot.
+    pub(crate) fn finish(mut self) -> Assembled<'a> {
         let (set, slot, _) = self.parts();
         BatchWriter::new(set, &mut slot.dwords, &mut slot.relocations).end();
         assert!(4 * slot.dwords.len() <= COMMANDS, "the commands exceed their part of the slot");
-        if context.dumps_batches() {
-            eprint!("{}", dump::batch(set, &slot.dwords));
-        }
-        // The slot is not marked as written although it has timestamps: the kernel driver accepts no batch
-        // buffer with EXEC_OBJECT_WRITE. Waiting for the slot waits for the batch all the same.
-        let storage = slot.storage.clone();
-        slot.add(&storage, ObjectFlags::CAPTURE);
-        let relocates = storage.relocates();
-        let length = 4 * slot.dwords.len();
-        slot.commands.clear();
-        slot.commands.extend(slot.dwords.iter().flat_map(|dword| dword.to_le_bytes()));
-        storage.memory().write(0, &slot.commands);
-        storage.memory().write(COMMANDS, &slot.state);
-        if relocates {
-            relocate(slot);
-        }
-        // Only program-scope variables have pointers that outlast a batch.
-        let placing = (!slot.relocated.is_empty()).then(|| context.space().placing());
-        presume(slot);
-        let flags = if relocates { ExecFlags::empty() } else { ExecFlags::NO_RELOC };
-        let correlation =
-            if profiled { Correlation::now(&**context.device().node(), context.device()) } else { None };
-        for last in [false, true] {
-            let current = hardware.current();
-            let mut exec = ExecBuffer {
-                context: current.id(),
-                engine: Engine::Render,
-                flags,
-                objects: &mut slot.objects,
-                batch_start: 0,
-                batch_length: length as u32,
-                awaited,
-            };
-            match context.device().node().exec_buffer(&mut exec) {
-                Ok(()) => {
-                    note_places(slot);
-                    drop(placing);
-                    let slot = self.slot.take();
-                    return Ok(Submitted::Yes(InFlight { slot, hardware: current, correlation }));
-                }
-                Err(EIO) if behind_others => return Ok(Submitted::Later),
-                Err(EIO) if !last => hardware.replace(&current)?,
-                Err(errno) => {
-                    let reason = format!("the batch was refused: {errno}");
-                    return Err(Error::new(Code::OutOfResources, reason));
-                }
-            }
-        }
-        unreachable!("the second attempt returns")
+        Assembled::write(self.context, self.slot.take().expect(HAS_SLOT))
     }
 }
 
@@ -436,8 +363,8 @@ fn add_objects(context: &DeviceContext, slot: &mut Slot, launch: &Launch, printf
 
 impl Reachable {
     /// Whether it is the shared virtual memory that a launch may access, or there is none yet.
-    fn is_same(&self, launch: &Launch) -> bool {
-        match (&self.list, launch.arguments.reachable()) {
+    fn is_same(&self, launch: &EnqueuedLaunch) -> bool {
+        match (&self.list, &launch.reachable) {
             (Some(own), Some(other)) => Arc::ptr_eq(own, other),
             (_, None) | (None, Some(_)) => true,
         }
@@ -446,8 +373,8 @@ impl Reachable {
     /// Adds the shared virtual memory that a launch may access, if an earlier one of the batch has not. Allocations
     /// differ from each other, so only the validation list as it was before is searched. Batches of other queues are not
     /// waited for (`ASYNC`): most launches use none of it, and those that do are ordered by events.
-    fn add(&mut self, context: &DeviceContext, slot: &mut Slot, launch: &Launch) {
-        let Some(list) = launch.arguments.reachable().filter(|_| self.list.is_none()) else { return };
+    fn add(&mut self, context: &DeviceContext, slot: &mut Slot, launch: &EnqueuedLaunch) {
+        let Some(list) = launch.reachable.as_ref().filter(|_| self.list.is_none()) else { return };
         let before = slot.objects.len();
         for memory in list.iter() {
             let storage = memory.storage().on(context);
@@ -459,111 +386,5 @@ impl Reachable {
         }
         self.objects = slot.objects.len() - before;
         self.list = Some(list.clone());
-    }
-}
-
-/// The address that the kernel driver has chosen for a buffer.
-fn placed(objects: &[ExecObject], storage: &Storage) -> u64 {
-    let object = objects.iter().find(|object| object.handle == storage.handle());
-    object.map_or(storage.address(), |object| object.offset)
-}
-
-/// Progress of a launch of a submitted batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Progress {
-    /// Not begun: the batch ended in an earlier launch.
-    None,
-    /// Begun and not ended.
-    Begun,
-    /// Ended. Begin and end in nanoseconds of the host's clock, 0 when the batch is not profiled.
-    Ended(u64, u64),
-}
-
-/// A submitted batch.
-pub(crate) struct InFlight {
-    /// `None` once returned to the pool.
-    slot: Option<Slot>,
-    hardware: Arc<HardwareContext>,
-    correlation: Option<Correlation>,
-}
-
-impl InFlight {
-    fn slot(&self) -> &Slot {
-        self.slot.as_ref().expect("the slot is returned last")
-    }
-
-    /// Waits until the GPU has executed or dropped the batch.
-    pub(crate) fn wait(&self) {
-        // After an error the GPU is lost; the timestamps show how far the batch came.
-        let _ = self.slot().storage.wait();
-    }
-
-    /// Progress of the launch with this index in the batch.
-    pub(crate) fn progress(&self, index: usize) -> Progress {
-        let slot = self.slot();
-        let stamps = slot.launches[index].stamps;
-        let [begin, end] = [0, 8].map(|offset| slot.storage.memory().read_u64(stamps + offset));
-        match (begin, end) {
-            (UNWRITTEN, _) => Progress::None,
-            (_, UNWRITTEN) => Progress::Begun,
-            _ => {
-                let (begin, end) =
-                    self.correlation.map_or((0, 0), |correlation| correlation.convert(begin, end));
-                Progress::Ended(begin, end)
-            }
-        }
-    }
-
-    /// Nanoseconds from the beginning of the first launch to the end of the last; `None` when not all have
-    /// ended.
-    pub(crate) fn duration(&self, context: &DeviceContext) -> Option<u64> {
-        let slot = self.slot();
-        let (first, last) = (slot.launches.first()?.stamps, slot.launches.last()?.stamps + 8);
-        let [begin, end] = [first, last].map(|offset| slot.storage.memory().read_u64(offset));
-        (end != UNWRITTEN).then(|| clock::duration(begin, end, context.device().facts().timestamp_hz))
-    }
-
-    /// Writes the launch's `printf` output, also when the launch did not end.
-    pub(crate) fn print(&mut self, index: usize, launch: &Launch, context: &DeviceContext) {
-        let slot = self.slot.as_mut().expect("the slot is returned last");
-        if let Some(printf) = slot.launches[index].printf.take() {
-            let executable = launch.executable();
-            let objects = &slot.objects;
-            let string = |address| executable.string(address, |storage| placed(objects, storage));
-            context.printf().finish(printf, &launch.kernel().name, executable.formats(), &string);
-        }
-    }
-
-    /// The error of a launch that did not end, `OUT_OF_RESOURCES`, with what is known about the cause.
-    pub(crate) fn failure(&self, launch: &Launch, context: &DeviceContext) -> Error {
-        let place = |storage: &Storage| placed(&self.slot().objects, storage);
-        Error::new(
-            Code::OutOfResources,
-            failure::describe(launch, &self.hardware.failure(), context, &self.slot().kept, &place),
-        )
-    }
-
-    /// Replaces the hardware context for further batches, if possible.
-    pub(crate) fn replace(&self, hardware: &Hardware) {
-        if let Err(error) = hardware.replace(&self.hardware) {
-            // The next batch uses the old one, and fails.
-            tracing::warn!("no new hardware context: {error}");
-        }
-    }
-
-    /// Returns the slot to the pool.
-    pub(crate) fn give_back(mut self, context: &DeviceContext) {
-        if let Some(slot) = self.slot.take() {
-            context.slots().give(slot);
-        }
-    }
-}
-
-impl Drop for InFlight {
-    /// A slot that was not returned (after a panic) may still be in use by the GPU.
-    fn drop(&mut self) {
-        if self.slot.is_some() {
-            self.wait();
-        }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use gencl_i915::{ErrorState, FaultPlace};
 
-use super::Launch;
+use super::EnqueuedLaunch;
 use super::source_line::source_line;
 use super::walk::Space;
 use crate::context::DeviceContext;
@@ -37,7 +37,7 @@ impl LaunchMemory {
 /// the render node. `private` is the memory of hardware threads, `place` returns the address that the kernel driver has
 /// chosen for a buffer.
 pub(super) fn describe(
-    launch: &Launch,
+    launch: &EnqueuedLaunch,
     state: &ErrorState,
     device: &DeviceContext,
     private: &[Arc<Storage>],
@@ -100,13 +100,17 @@ fn work_item(space: &Space, simd_width: u32, place: &FaultPlace) -> Option<[u64;
 }
 
 /// Memory that a launch may access, by GPU addresses.
-fn memory(launch: &Launch, device: &DeviceContext, place: &dyn Fn(&Storage) -> u64) -> Vec<LaunchMemory> {
+fn memory(
+    launch: &EnqueuedLaunch,
+    device: &DeviceContext,
+    place: &dyn Fn(&Storage) -> u64,
+) -> Vec<LaunchMemory> {
     let arguments = launch.arguments.memory().iter().map(|(index, memory)| {
         let (allocation, begin, size) = memory.range();
         let what = format!("argument {index} ({})", launch.kernel().arguments[*index].name);
         LaunchMemory { what, begin: place(allocation.on(device)) + begin, size }
     });
-    let reachable = launch.arguments.reachable().into_iter().flat_map(|list| list.iter());
+    let reachable = launch.reachable.iter().flat_map(|list| list.iter());
     let reachable = reachable.map(|memory| LaunchMemory {
         what: "shared memory".into(),
         begin: memory.address() as u64,

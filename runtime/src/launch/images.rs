@@ -241,7 +241,7 @@ mod tests {
     use super::super::gen8::GEN8;
     use super::super::gen9::GEN9;
     use super::super::moving::program;
-    use super::super::{Batch, Hardware, Launch, MAX_LAUNCHES};
+    use super::super::{Batch, EnqueuedLaunch, Hardware, MAX_LAUNCHES};
     use super::*;
     use crate::{
         ArgumentValue, ChannelOrder, ChannelType, Context, Device, Image, ImageFormat, MemoryFlags, NdRange,
@@ -325,9 +325,7 @@ mod tests {
         let range = NdRange { dimensions: 1, offset: [0; 3], global: [8, 1, 1], local: Some([8, 1, 1]) };
         let launches = images.each_ref().map(|image| {
             kernel.set_argument(0, ArgumentValue::Image(Arc::downgrade(image))).unwrap();
-            let mut launch = Launch::default();
-            launch.begin(&kernel, &range, device).unwrap();
-            launch
+            EnqueuedLaunch::of(&kernel, &range, device)
         });
         let mut batch = Batch::new(device, &launches[0]).unwrap();
         let mut before = None;

@@ -24,21 +24,26 @@ mod gen8;
 mod gen9;
 mod hardware;
 mod images;
+mod kept;
 mod local_size;
 #[cfg(test)]
 mod moving;
+mod prepared;
 mod relocate;
 mod slot;
 mod source_line;
+mod submit;
 mod surfaces;
 mod walk;
 
-pub(crate) use assemble::{Batch, InFlight, MAX_LAUNCHES, Progress, Submitted};
+pub(crate) use assemble::{Batch, MAX_LAUNCHES};
 pub(crate) use command_sets::command_set;
 pub(crate) use commands::CommandSet;
 pub(crate) use constant_sizes::{check, max_threads};
-pub(crate) use enqueued::Launch;
+pub(crate) use enqueued::EnqueuedLaunch;
 pub(crate) use expected::expect;
 pub(crate) use hardware::Hardware;
 pub(crate) use local_size::{Limits, check_range, local_size};
+pub(crate) use prepared::Launch;
 pub(crate) use slot::SlotPool;
+pub(crate) use submit::{Assembled, InFlight, Progress, Submitted};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gencl_i915::{Engine, ExecBuffer, ExecFlags, ExecObject, GemBuffer, GemHandle, ObjectFlags};
 use gencl_program::{Data, DataSection, Program as Compiled, Relocation, elf};
 
-use super::{Batch, Hardware, InFlight, Launch, Submitted};
+use super::{Batch, EnqueuedLaunch, Hardware, InFlight, Submitted};
 use crate::context::DeviceContext;
 use crate::{Context, Device, Kernel, NdRange, Program, SimulatorSettings};
 
@@ -61,7 +61,7 @@ fn pin(context: &DeviceContext, hardware: &Hardware, buffer: GemHandle, address:
 }
 
 fn submit(batch: Batch<'_>, hardware: &Hardware) -> InFlight {
-    match batch.submit(hardware, false, false, true) {
+    match batch.finish().submit(hardware, false, false, true) {
         Ok(Submitted::Yes(flight)) => flight,
         Ok(Submitted::Later) => panic!("nothing is before it"),
         Err(error) => panic!("{error}"),
@@ -78,8 +78,7 @@ fn pointers_follow_what_moves_between_batches_of_two_queues() {
     let context = context.on(&device).unwrap();
     let queues = [(); 2].map(|()| Hardware::new(context.device().node()).unwrap());
     let range = NdRange { dimensions: 1, offset: [0; 3], global: [8, 1, 1], local: Some([8, 1, 1]) };
-    let mut launch = Launch::default();
-    launch.begin(&kernel, &range, context).unwrap();
+    let launch = EnqueuedLaunch::of(&kernel, &range, context);
     let variables = launch.executable().variables().unwrap();
     let batch = |hardware: &Hardware| {
         let mut batch = Batch::new(context, &launch).unwrap();

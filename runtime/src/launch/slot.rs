@@ -1,6 +1,7 @@
 //! Slots: reusable buffers for a batch and its state.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use gencl_i915::{ExecObject, ObjectFlags};
 use parking_lot::Mutex;
@@ -70,6 +71,8 @@ impl Slot {
 #[derive(Default)]
 pub(crate) struct SlotPool {
     idle: Mutex<Vec<Slot>>,
+    /// Number of slots that are kept with what is in them.
+    kept: Arc<AtomicUsize>,
 }
 
 impl SlotPool {
@@ -92,6 +95,11 @@ impl SlotPool {
             kept: Vec::new(),
             relocated: Vec::new(),
         })
+    }
+
+    /// The number of slots that are kept with what is in them.
+    pub(super) fn kept(&self) -> &Arc<AtomicUsize> {
+        &self.kept
     }
 
     /// Returns a slot that the GPU no longer uses.

@@ -57,6 +57,11 @@ impl Space {
         Ok(Self { dimensions, offset, global, local, groups })
     }
 
+    /// Whether all groups have the same size.
+    pub(crate) fn is_uniform(&self) -> bool {
+        self.global.iter().zip(self.local).all(|(global, local)| global.is_multiple_of(u64::from(local)))
+    }
+
     /// The walkers: one for whole groups, and one for each combination of dimensions with partial groups.
     pub(crate) fn walks(&self) -> SmallVec<[Walk; 1]> {
         let mut walks = SmallVec::new();

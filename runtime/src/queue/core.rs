@@ -13,10 +13,10 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use super::state::{Command, Flight, MAX_PENDING, State, Step, Work, keep};
+use super::state::{Command, MAX_PENDING, State, Step, Work, keep};
 use crate::context::DeviceContext;
 use crate::event::{CommandKind, Completer, Due, EventQueue, Gate};
-use crate::launch::{Batch, Hardware, Launch, MAX_LAUNCHES, Progress, Submitted};
+use crate::launch::{EnqueuedLaunch, Hardware, Launch};
 use crate::{Code, Context, Error, Event, EventStatus, ProfilingInfo, Result, host_time, trace};
 
 /// Flush delay: how long commands are pending until the queue's thread executes them without being asked to.
@@ -25,15 +25,11 @@ const FLUSH_DELAY: Duration = Duration::from_millis(1);
 /// Number of pending commands at which the queue's thread is woken.
 const FLUSH_LENGTH: usize = 16;
 
-/// Intended duration of a batch in nanoseconds, estimated from earlier launches: events complete with their
-/// batch, so it bounds their latency.
-const TARGET_BATCH_TIME: u64 = 1_000_000;
-
 /// Largest ratio of the numbers of launches in two successive batches.
-const MAX_BATCH_GROWTH: usize = 4;
+pub(super) const MAX_BATCH_GROWTH: usize = 4;
 
 /// Stands for the kernel's name in reports about commands that run on the host.
-const HOST: &str = "a command";
+pub(super) const HOST: &str = "a command";
 
 /// Ordering that a command of an out-of-order queue requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -47,8 +43,8 @@ pub(super) struct Order {
 /// The part of a queue that its thread and its events share.
 pub(crate) struct Core {
     context: Arc<Context>,
-    device: Arc<DeviceContext>,
-    hardware: Hardware,
+    pub(super) device: Arc<DeviceContext>,
+    pub(super) hardware: Hardware,
     /// Later commands may overtake one that waits.
     out_of_order: bool,
     /// The application can ask for times.
@@ -56,12 +52,11 @@ pub(crate) struct Core {
     /// Number in the trace, if there is one.
     number: Option<u64>,
     pub(super) state: Mutex<State>,
-    /// Launch descriptions for reuse. Behind a lock of its own, as enqueuing threads take them while the
-    /// leader returns them.
-    #[allow(clippy::vec_box, reason = "the boxes are what is used again")]
-    spare_launches: Mutex<Vec<Box<Launch>>>,
+    /// Prepared launches for reuse, without other references. Behind a lock of its own, as enqueuing threads take
+    /// them while the leader returns them.
+    pub(super) spare_launches: Mutex<Vec<Arc<Launch>>>,
     /// Largest number of launches in the next batch.
-    batch_limit: AtomicUsize,
+    pub(super) batch_limit: AtomicUsize,
     /// Notifies threads that wait for commands.
     changed: Condvar,
     /// Notifies threads that wait until the queue is below its backpressure limit.
@@ -113,8 +108,8 @@ impl Core {
         &self.device
     }
 
-    /// A launch description, reused if there is one.
-    pub(super) fn spare_launch(&self) -> Box<Launch> {
+    /// An empty launch without other references, reused if there is one.
+    pub(super) fn spare_launch(&self) -> Arc<Launch> {
         self.spare_launches.lock().pop().unwrap_or_default()
     }
 
@@ -154,12 +149,13 @@ impl Core {
         }
         let command =
             Command { completer, waits: waits.to_vec(), after_all, barrier, gate: gate.clone(), work };
+        let before = state.pending.len();
         if self.out_of_order {
             state.issue_after(number, command, |event| event.is_of(self));
         } else {
-            state.pending.push_back(command);
+            state.issue(command);
         }
-        if state.pending.len() == FLUSH_LENGTH {
+        if before < FLUSH_LENGTH && state.pending.len() >= FLUSH_LENGTH {
             self.wake(&mut state);
         } else if state.asleep {
             // The flush delay begins.
@@ -369,194 +365,54 @@ impl Core {
         completer.stamp(ProfilingInfo::Submit, now());
         completer.advance(EventStatus::Submitted, due);
         completer.advance(EventStatus::Running, due);
-        completer.stamp(ProfilingInfo::Start, now());
-        let result = match work {
-            Work::Host(work) => work(),
-            Work::Application(function) => {
-                function();
-                Ok(())
-            }
-            Work::Nothing | Work::Launch(_) => Ok(()),
-        };
+        let start = now();
+        completer.stamp(ProfilingInfo::Start, start);
+        match work {
+            Work::Host(transfer, _shared) => transfer.run(),
+            Work::Application(function) => function(),
+            Work::Nothing | Work::Launch(_) | Work::List(_) => {}
+        }
         let end = now();
         completer.stamp(ProfilingInfo::End, end);
         completer.stamp(ProfilingInfo::Complete, end);
-        self.trace(&completer, None, result.as_ref().err());
-        self.end(completer, result.map_err(|error| self.fault(HOST, error)), due);
+        self.trace(&completer, None, [start, end], None);
+        self.end(completer, Ok(()), due);
     }
 
     /// Reports a failure of the device or the driver under the kernel's name. Returns the error for commands
     /// that depend on it.
-    fn fault(&self, kernel: &str, error: Error) -> Error {
+    pub(super) fn fault(&self, kernel: &str, error: Error) -> Error {
         let error = error.of_fault();
         self.context.report(kernel, &error);
         error
     }
 
     /// Whether the times of commands are recorded.
-    fn is_timed(&self) -> bool {
+    pub(super) fn is_timed(&self) -> bool {
         self.profiled || self.number.is_some()
     }
 
     /// Writes a command that has ended to the trace, if there is one.
-    fn trace(&self, completer: &Completer, launch: Option<&Launch>, error: Option<&Error>) {
+    pub(super) fn trace(
+        &self,
+        completer: &Completer,
+        launch: Option<&EnqueuedLaunch>,
+        times: [u64; 2],
+        error: Option<&Error>,
+    ) {
         if let Some(queue) = self.number {
-            completer.trace(queue, launch.map(Launch::record), error);
+            completer.trace(queue, launch.map(EnqueuedLaunch::record), times, error);
         }
     }
 
     /// Ends a command, after recording a fault in the queue.
-    fn end(&self, completer: Completer, result: Result<()>, due: &mut Vec<Due>) {
+    pub(super) fn end(&self, completer: Completer, result: Result<()>, due: &mut Vec<Due>) {
         if let Err(error) = &result
             && error.fault
         {
             self.state.lock().faults.add(error);
         }
         completer.finish(result, due);
-    }
-
-    /// Submits launches to the GPU, as many as fit into a batch. The others remain in `commands`.
-    fn submit(
-        &self,
-        commands: &mut VecDeque<Command>,
-        mut fault: Option<Error>,
-        behind_others: bool,
-        awaited: bool,
-        due: &mut Vec<Due>,
-    ) -> Option<Flight> {
-        let mut batch = None;
-        // The first `count` commands are in the batch.
-        let mut count = 0;
-        while let Some(command) = commands.get(count) {
-            let added = match (command.launch(), command.refusal(fault.as_ref())) {
-                (_, Some(error)) => Err(error),
-                (Some(launch), None) => {
-                    let before = count.checked_sub(1).and_then(|last| commands[last].launch());
-                    self.add(&mut batch, launch, before).map_err(|error| self.fault(launch.name(), error))
-                }
-                (None, None) => Ok(true),
-            };
-            match added {
-                Ok(true) => count += 1,
-                Ok(false) => break,
-                Err(error) => {
-                    if let Some(command) = commands.remove(count) {
-                        self.end(command.completer, Err(error), due);
-                        fault = self.state.lock().faults.untold().cloned();
-                    }
-                }
-            }
-        }
-        let batch = batch.filter(|_| count > 0)?;
-        let left = commands.split_off(count);
-        let mut taken = std::mem::replace(commands, left);
-        if self.is_timed() {
-            let now = host_time();
-            taken.iter().for_each(|command| command.completer.stamp(ProfilingInfo::Submit, now));
-        }
-        for command in &taken {
-            command.completer.advance(EventStatus::Submitted, due);
-        }
-        match batch.submit(&self.hardware, self.is_timed(), behind_others, awaited && due.is_empty()) {
-            Ok(Submitted::Yes(batch)) => {
-                for command in &taken {
-                    command.completer.advance(EventStatus::Running, due);
-                }
-                return Some(Flight { batch, commands: taken });
-            }
-            Ok(Submitted::Later) => {
-                while let Some(command) = taken.pop_back() {
-                    commands.push_front(command);
-                }
-            }
-            Err(error) => {
-                for command in taken {
-                    let kernel = command.launch().map_or(HOST, Launch::name);
-                    let error = self.fault(kernel, error.clone());
-                    self.end(command.completer, Err(error), due);
-                }
-            }
-        }
-        None
-    }
-
-    /// Adds a launch to the batch, behind the launch `before`, or to a new batch. `false`: it does not fit.
-    fn add<'a>(
-        &'a self,
-        batch: &mut Option<Batch<'a>>,
-        launch: &Launch,
-        before: Option<&Launch>,
-    ) -> Result<bool> {
-        let batch = match batch {
-            Some(batch) => batch,
-            None => batch.insert(Batch::new(&self.device, launch)?),
-        };
-        batch.add(launch, before, &self.hardware)
-    }
-
-    /// Waits for a batch and ends its commands. Returns those that were not executed because an earlier one
-    /// has `failed`, in this batch or the one before it: they are executed later, or fail if they depend on
-    /// it.
-    fn retire(&self, flight: Flight, failed: &mut bool, due: &mut Vec<Due>) -> VecDeque<Command> {
-        let Flight { mut batch, mut commands } = flight;
-        batch.wait();
-        if let Some(duration) = batch.duration(&self.device) {
-            let fitting = TARGET_BATCH_TIME * commands.len() as u64 / duration.max(1);
-            let most = (MAX_BATCH_GROWTH * commands.len())
-                .min(MAX_LAUNCHES)
-                .max(self.batch_limit.load(Ordering::Relaxed));
-            self.batch_limit.store((fitting as usize).clamp(1, most), Ordering::Relaxed);
-        }
-        let mut left = VecDeque::new();
-        let mut spare = Vec::with_capacity(commands.len());
-        for index in 0..commands.len() {
-            let Some(command) = commands.pop_front() else { break };
-            let Work::Launch(launch) = &command.work else { continue };
-            batch.print(index, launch, &self.device);
-            match batch.progress(index) {
-                _ if *failed && command.after_all => left.push_back(command),
-                Progress::Ended(start, end) => {
-                    for (what, time) in [
-                        (ProfilingInfo::Start, start),
-                        (ProfilingInfo::End, end),
-                        (ProfilingInfo::Complete, end),
-                    ] {
-                        command.completer.stamp(what, time);
-                    }
-                    self.trace(&command.completer, Some(launch), None);
-                    spare.extend(self.ended(command, Ok(()), due));
-                }
-                Progress::None if *failed => left.push_back(command),
-                Progress::None | Progress::Begun => {
-                    *failed = true;
-                    let error = self.fault(launch.name(), batch.failure(launch, &self.device));
-                    self.trace(&command.completer, Some(launch), Some(&error));
-                    batch.replace(&self.hardware);
-                    spare.extend(self.ended(command, Err(error), due));
-                }
-            }
-        }
-        batch.give_back(&self.device);
-        let mut launches = self.spare_launches.lock();
-        spare.into_iter().for_each(|spare| keep(&mut launches, spare));
-        drop(launches);
-        keep(&mut self.state.lock().spare.lists, commands);
-        left
-    }
-
-    /// Ends a launch. Returns its description for reuse.
-    fn ended(&self, command: Command, result: Result<()>, due: &mut Vec<Due>) -> Option<Box<Launch>> {
-        let Command { completer, work, .. } = command;
-        // The event ends before its objects are released: their destructor callbacks belong to the
-        // application.
-        self.end(completer, result, due);
-        match work {
-            Work::Launch(mut launch) => {
-                launch.end();
-                Some(launch)
-            }
-            Work::Nothing | Work::Host(_) | Work::Application(_) => None,
-        }
     }
 
     /// The main loop of the queue's thread.

@@ -2,6 +2,7 @@
 
 mod core;
 mod faults;
+mod gpu;
 mod image;
 mod now;
 mod state;
@@ -12,8 +13,11 @@ use std::sync::Arc;
 use self::core::{Core, Order};
 use state::Work;
 
+use crate::command_buffer::Recorded;
 use crate::event::{CommandKind, EventQueue};
-use crate::{Code, Context, Device, Error, Event, Kernel, NdRange, Result};
+use crate::launch::EnqueuedLaunch;
+use crate::memory::SharedList;
+use crate::{Code, CommandBuffer, Context, Device, Error, Event, Kernel, NdRange, Result};
 
 bitflags::bitflags! {
     /// `cl_command_queue_properties`
@@ -111,25 +115,43 @@ impl Queue {
         range: &NdRange,
         waits: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
-        self.same_context(kernel.program().context())?;
-        let mut launch = self.core.spare_launch();
-        launch.begin(kernel, range, self.core.device())?;
-        self.push(kind, waits, Work::Launch(launch))
+        self.context.check_same(kernel.program().context())?;
+        let (mut launch, device) = (self.core.spare_launch(), self.core.device());
+        if let Some(launch) = Arc::get_mut(&mut launch) {
+            launch.bind(kernel, &kernel.values(), device)?;
+            launch.divide(kernel, range, device)?;
+        }
+        self.push(kind, waits, Work::Launch(EnqueuedLaunch::new(launch, self.reachable())))
+    }
+
+    /// Shared virtual memory that a launch may access, as programs follow pointers: all of the context's.
+    fn reachable(&self) -> Option<SharedList> {
+        if self.core.device().shares_addresses() { self.context.all_shared() } else { None }
+    }
+
+    /// Enqueues the commands of a command-buffer as one. `INVALID_CONTEXT`, `INVALID_DEVICE` when it was created for
+    /// another device, `INVALID_OPERATION` when it is not executable.
+    pub fn command_buffer(&self, buffer: &CommandBuffer, waits: &[Arc<Event>]) -> Result<Arc<Event>> {
+        self.context.check_same(buffer.context())?;
+        if !Arc::ptr_eq(self.core.device(), buffer.device()) {
+            return Err(Error::new(Code::InvalidDevice, "the command-buffer is for another device"));
+        }
+        let reachable = self.reachable();
+        let list = buffer.executable(|command| match command {
+            Recorded::Transfer(transfer) => Work::of(transfer.clone()),
+            Recorded::Launch(recorded) => {
+                Work::Launch(EnqueuedLaunch::new(recorded.launch().clone(), reachable.clone()))
+            }
+        })?;
+        let work = if list.is_empty() { Work::Nothing } else { Work::List(list) };
+        self.push(CommandKind::CommandBuffer, waits, work)
     }
 
     /// The work-group size that a launch has, where the application leaves it to us. Errors as
     /// [`Queue::launch`].
     pub fn suggested_local_size(&self, kernel: &Kernel, range: &NdRange) -> Result<[u32; 3]> {
-        self.same_context(kernel.program().context())?;
+        self.context.check_same(kernel.program().context())?;
         kernel.executable_on(self.core.device())?.suggested_local_size(range)
-    }
-
-    fn same_context(&self, other: &Arc<Context>) -> Result<()> {
-        if Arc::ptr_eq(&self.context, other) {
-            Ok(())
-        } else {
-            Err(Error::new(Code::InvalidContext, "queue and object are of different contexts"))
-        }
     }
 
     fn push(&self, kind: CommandKind, waits: &[Arc<Event>], work: Work) -> Result<Arc<Event>> {
@@ -144,7 +166,7 @@ impl Queue {
         order: Order,
     ) -> Result<Arc<Event>> {
         for event in waits {
-            self.same_context(event.context())?;
+            self.context.check_same(event.context())?;
         }
         Ok(self.core.enqueue(kind, waits, work, order))
     }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::thread::ThreadId;
 
 use super::faults::{Faults, behind};
-use crate::event::{Completer, Due, Gate};
-use crate::launch::{InFlight, Launch};
-use crate::{Error, Event, Result};
+use crate::event::{CommandKind, Completer, Due, Gate};
+use crate::launch::{EnqueuedLaunch, InFlight};
+use crate::{Error, Event, SharedMemory, Transfer};
 
 /// Backpressure limit: with this many pending commands, a thread that enqueues executes or waits for half of
 /// them first.
@@ -19,17 +19,41 @@ const MAX_IN_FLIGHT: usize = 2;
 /// Objects of a kind that are kept for reuse, at most: as many as a full queue has.
 const MAX_SPARE: usize = MAX_PENDING;
 
+/// Number of commands from which on a list has batches of its own, which are the same each time that it is enqueued.
+const LONG_LIST: usize = 16;
+
 /// The action of a command.
 pub(super) enum Work {
     /// None: a marker, a barrier, a migration.
     Nothing,
-    /// Executed on the host, on any thread.
-    Host(Box<dyn FnOnce() -> Result<()> + Send>),
+    /// Executed on the host, on any thread, with the shared virtual memory that it uses.
+    Host(Transfer, [Option<Arc<SharedMemory>>; 2]),
     /// A function of the application, called on the queue's thread only: a waiting thread may hold locks that
     /// it needs.
     Application(Box<dyn FnOnce() + Send>),
     /// Executed on the GPU.
-    Launch(Box<Launch>),
+    Launch(EnqueuedLaunch),
+    /// Those of a command-buffer, in order, at least one.
+    List(Vec<Work>),
+}
+
+impl Work {
+    /// A transfer, which keeps the memory that it uses.
+    pub(super) fn of(transfer: Transfer) -> Self {
+        let shared = transfer.hold();
+        Self::Host(transfer, shared)
+    }
+
+    /// Type of a command of a list.
+    fn kind(&self) -> CommandKind {
+        match self {
+            Self::Nothing => CommandKind::Barrier,
+            Self::Host(transfer, _) => transfer.kind(),
+            Self::Application(_) => CommandKind::SvmFree,
+            Self::Launch(_) => CommandKind::NdRangeKernel,
+            Self::List(_) => CommandKind::CommandBuffer,
+        }
+    }
 }
 
 /// A command in the queue.
@@ -52,22 +76,33 @@ impl Command {
     }
 
     /// The launch that it is, if it is one.
-    pub(super) fn launch(&self) -> Option<&Launch> {
+    pub(super) fn launch(&self) -> Option<&EnqueuedLaunch> {
         match &self.work {
             Work::Launch(launch) => Some(launch),
-            Work::Nothing | Work::Host(_) | Work::Application(_) => None,
+            Work::Nothing | Work::Host(..) | Work::Application(_) | Work::List(_) => None,
         }
+    }
+
+    /// Whether it is one of a list with batches of its own.
+    pub(super) fn is_of_long_list(&self) -> bool {
+        self.completer.share().1 >= LONG_LIST
+    }
+
+    /// Whether it is the first of such a list, and whether it is the last.
+    fn edges(&self) -> [bool; 2] {
+        let (index, count) = self.completer.share();
+        [index == 0, index + 1 == count].map(|edge| edge && count >= LONG_LIST)
     }
 
     fn is_launch(&self) -> bool {
         self.launch().is_some()
     }
 
-    /// The error with which it fails instead of being executed, if a dependence has failed; `fault` is the
-    /// queue's.
+    /// The error with which it fails instead of being executed, if a dependence has failed, or a command of
+    /// its list; `fault` is the queue's.
     pub(super) fn refusal(&self, fault: Option<&Error>) -> Option<Error> {
-        let listed = self.waits.iter().find_map(|event| event.outcome().err());
-        listed.or_else(|| {
+        let listed = || self.waits.iter().find_map(|event| event.outcome().err());
+        self.completer.failure().cloned().or_else(listed).or_else(|| {
             let barrier = self.barrier.as_ref().and_then(|event| event.failure()).filter(|error| error.fault);
             barrier.as_ref().or(fault.filter(|_| self.after_all)).map(behind)
         })
@@ -191,9 +226,21 @@ impl State {
         match ready.map(Command::is_launch) {
             Some(true) if self.takes_batch() => {
                 let mut commands = self.spare.lists.pop().unwrap_or_default();
-                let is_next = |command: &Command| command.is_launch() && command.is_ready();
-                while commands.len() < most && self.pending.front().is_some_and(is_next) {
+                let is_next = |command: &&Command| command.is_launch() && command.is_ready();
+                let mut most = most;
+                while let Some(next) = self.pending.front().filter(is_next) {
+                    let [first, last] = next.edges();
+                    if commands.is_empty() && next.is_of_long_list() {
+                        // The same number most times, though the limit changes.
+                        most = most.next_power_of_two();
+                    }
+                    if commands.len() >= most || (first && !commands.is_empty()) {
+                        break;
+                    }
                     commands.extend(self.pending.pop_front());
+                    if last {
+                        break;
+                    }
                 }
                 Some(Step::Submit(commands))
             }
@@ -205,6 +252,19 @@ impl State {
     /// Whether all commands have ended, and all callbacks have been taken.
     pub(super) fn is_empty(&self) -> bool {
         self.pending.is_empty() && self.blocked.is_empty() && self.flights.is_empty() && self.due.is_empty()
+    }
+
+    /// Issues a command: it is executed behind those that have been issued. The commands of a list are one behind
+    /// the other, and share its event. The first has what the list depends on, and the others depend on it.
+    pub(super) fn issue(&mut self, command: Command) {
+        let Command { completer, waits, after_all, barrier, gate, work: Work::List(list) } = command else {
+            return self.pending.push_back(command);
+        };
+        let mut dependences = Some((waits, barrier, gate));
+        for (completer, work) in completer.divide(list, Work::kind) {
+            let (waits, barrier, gate) = dependences.take().unwrap_or_default();
+            self.pending.push_back(Command { completer, waits, after_all, barrier, gate, work });
+        }
     }
 
     /// Adds a command of an out-of-order queue. It is issued when the commands of the queue that it depends
@@ -219,7 +279,7 @@ impl State {
             }
         }
         if missing == 0 && (!command.after_all || self.blocked.is_empty()) {
-            self.pending.push_back(command);
+            self.issue(command);
         } else {
             self.blocked.insert(number, Blocked { command, missing, dependents: Vec::new() });
         }
@@ -244,7 +304,7 @@ impl State {
             if self.can_issue(number)
                 && let Some(Blocked { command, dependents, .. }) = self.blocked.remove(&number)
             {
-                self.pending.push_back(command);
+                self.issue(command);
                 satisfied.extend(dependents);
             }
         }

@@ -9,6 +9,7 @@ mod broken;
 mod build_options;
 mod builds;
 mod child;
+mod command_buffer;
 mod control_flow;
 mod engine;
 mod faults;
@@ -78,6 +79,7 @@ fn cases() -> Vec<Case> {
         shared_memory::cases(),
         fine_grained::cases(),
         unified_memory::cases(),
+        command_buffer::cases(),
         faults::cases(),
         hangs::cases(),
         after_fault::cases(),

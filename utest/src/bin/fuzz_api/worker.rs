@@ -8,7 +8,7 @@ use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use gencl_testing::{Journal, Random};
-use gencl_utest::raw::{Api, api, image_requirements, unified};
+use gencl_utest::raw::{Api, api, command_buffers, image_requirements, unified};
 use opencl_sys::{
     cl_command_queue, cl_context, cl_device_id, cl_kernel, cl_mem, cl_platform_id, cl_program,
     clGetKernelSuggestedLocalWorkSizeKHR_t,
@@ -47,7 +47,7 @@ fn work(arguments: &Arguments, seed: u64, descriptor: i32) -> Result<(), String>
     let journal = Journal::open(descriptor).map_err(|error| error.to_string())?;
     let (platform, device) = device(api)?;
     let binary = Own::new(api, device)?.binary()?;
-    let (unified, requirements) = (unified()?, image_requirements()?);
+    let (unified, buffers, requirements) = (unified()?, command_buffers()?, image_requirements()?);
     // Both stay until the process ends, as commands and callbacks may use them until then.
     static SHARED: OnceLock<Shared> = OnceLock::new();
     static MEMORY: OnceLock<Vec<AtomicU8>> = OnceLock::new();
@@ -62,6 +62,7 @@ fn work(arguments: &Arguments, seed: u64, descriptor: i32) -> Result<(), String>
     let shared: &'static Shared = SHARED.get_or_init(|| Shared {
         api,
         unified,
+        buffers,
         requirements,
         suggested_local_size,
         platform: platform as usize,

@@ -63,6 +63,38 @@ const EXTENSIONS: &[Extension] = &[
         ..named("cl_khr_create_command_queue")
     },
     Extension {
+        device: queries! {
+            CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR: ULONG,
+            CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR: ULONG,
+            CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR: ULONG,
+        },
+        functions: &[
+            "clCreateCommandBufferKHR",
+            "clFinalizeCommandBufferKHR",
+            "clRetainCommandBufferKHR",
+            "clReleaseCommandBufferKHR",
+            "clEnqueueCommandBufferKHR",
+            "clCommandBarrierWithWaitListKHR",
+            "clCommandCopyBufferKHR",
+            "clCommandCopyBufferRectKHR",
+            "clCommandCopyBufferToImageKHR",
+            "clCommandCopyImageKHR",
+            "clCommandCopyImageToBufferKHR",
+            "clCommandFillBufferKHR",
+            "clCommandFillImageKHR",
+            "clCommandNDRangeKernelKHR",
+            "clCommandSVMMemcpyKHR",
+            "clCommandSVMMemFillKHR",
+            "clGetCommandBufferInfoKHR",
+        ],
+        ..named("cl_khr_command_buffer")
+    },
+    Extension {
+        device: queries! { CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR: ULONG, },
+        functions: &["clUpdateMutableCommandsKHR", "clGetMutableCommandInfoKHR"],
+        ..named("cl_khr_command_buffer_mutable_dispatch")
+    },
+    Extension {
         functions: &["clGetKernelSuggestedLocalWorkSizeKHR"],
         ..named("cl_khr_suggested_local_work_size")
     },

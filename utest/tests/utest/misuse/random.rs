@@ -20,8 +20,9 @@ const TABLE: &str = include_str!("../../../../icd/dispatch.rs");
 const EXTENSIONS: &str = include_str!("../../../../icd/api/platform/extension.rs");
 
 /// The fuzzer's calls.
-const CALLS: [&str; 10] = [
+const CALLS: [&str; 11] = [
     include_str!("../../../src/bin/fuzz_api/calls/absent.rs"),
+    include_str!("../../../src/bin/fuzz_api/calls/command_buffers.rs"),
     include_str!("../../../src/bin/fuzz_api/calls/commands.rs"),
     include_str!("../../../src/bin/fuzz_api/calls/events.rs"),
     include_str!("../../../src/bin/fuzz_api/calls/images.rs"),
@@ -64,7 +65,7 @@ pub fn every_function() -> Outcome {
     }
     functions.append(&mut names(EXTENSIONS, "\""));
     for text in CALLS {
-        for before in ["api.", "unified.", "requirements.", "!("] {
+        for before in ["api.", "unified.", "buffers.", "requirements.", "!("] {
             for name in names(text, before) {
                 functions.remove(name);
             }

@@ -3,6 +3,7 @@
 //! The application's memory that valid calls read or write is always valid. Everything else is random.
 
 mod absent;
+mod command_buffers;
 mod commands;
 mod events;
 mod images;
@@ -17,7 +18,7 @@ use std::ptr::{null, null_mut};
 use std::sync::Mutex;
 
 use gencl_testing::{Journal, Random};
-use gencl_utest::raw::{Api, ImageRequirements, Unified};
+use gencl_utest::raw::{Api, CommandBuffers, ImageRequirements, Unified};
 use opencl_sys::{cl_device_id, cl_event, cl_int, clGetKernelSuggestedLocalWorkSizeKHR_t};
 
 use crate::handles::{Handles, Kind};
@@ -43,6 +44,7 @@ pub struct Shared {
     pub api: &'static Api,
     /// `None` for devices without.
     pub unified: Option<&'static Unified>,
+    pub buffers: Option<&'static CommandBuffers>,
     pub requirements: Option<&'static ImageRequirements>,
     pub suggested_local_size: clGetKernelSuggestedLocalWorkSizeKHR_t,
     pub platform: usize,
@@ -97,6 +99,7 @@ const CALLS: &[(usize, Call)] = &[
     (3, Caller::information),
     (1, Caller::other_information),
     (3, Caller::shared_memory),
+    (2, Caller::command_buffer),
     (1, Caller::absent),
     (1, Caller::unload_or_look_up),
     (1, Caller::flush),
