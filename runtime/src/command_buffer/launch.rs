@@ -41,7 +41,8 @@ impl RecordedLaunch {
         deferred: bool,
         device: &DeviceContext,
     ) -> Result<Self> {
-        Self::prepare(kernel.clone(), kernel.values().clone(), *range, deferred, device)
+        let values = kernel.values().clone();
+        Self::prepare(kernel.clone(), values, *range, deferred, device)
     }
 
     fn prepare(

@@ -16,6 +16,10 @@ const MAX_KEPT: usize = 64;
 /// Batches of the same launches that are kept, at most: as many as a queue has in flight.
 const MAX_OF_LAUNCHES: usize = 2;
 
+/// Launches that are submitted together have a kept batch of their first ones, unless these are fewer than one in so
+/// many.
+const MAX_RATIO: usize = 4;
+
 /// A share in [`MAX_KEPT`].
 struct Permit(Arc<AtomicUsize>);
 
@@ -85,7 +89,8 @@ impl Origin {
 
     /// Whether a batch of the first of these launches, of which there are `count`, would be the same.
     fn is_of<'l>(&self, parts: impl Iterator<Item = Part<'l>>, count: usize) -> bool {
-        let fits = if self.is_full { self.len() < count } else { self.len() == count };
+        // The number that a queue submits together changes a little all the time.
+        let fits = self.len() <= count && (self.is_full || self.len() >= count / MAX_RATIO);
         let is_same = |(own, part): (&Weak<KeptBatches>, Part<'_>)| {
             let same_memory = match (&self.reachable, part.reachable) {
                 (Some(own), Some(other)) => std::ptr::addr_eq(own.as_ptr(), Arc::as_ptr(other)),

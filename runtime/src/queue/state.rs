@@ -6,7 +6,7 @@ use std::thread::ThreadId;
 
 use super::faults::{Faults, behind};
 use crate::event::{CommandKind, Completer, Due, Gate};
-use crate::launch::{EnqueuedLaunch, InFlight};
+use crate::launch::{EnqueuedLaunch, InFlight, MAX_LAUNCHES};
 use crate::{Error, Event, SharedMemory, Transfer};
 
 /// Backpressure limit: with this many pending commands, a thread that enqueues executes or waits for half of
@@ -21,6 +21,12 @@ const MAX_SPARE: usize = MAX_PENDING;
 
 /// Number of commands from which on a list has batches of its own, which are the same each time that it is enqueued.
 const LONG_LIST: usize = 16;
+
+/// Launches of such a list in a batch, at most, where a batch of others has `most`: more, as no event ends before that
+/// of the list, and the same number most times, though `most` changes.
+fn most_of_list(most: usize) -> usize {
+    (4 * most).next_power_of_two().min(MAX_LAUNCHES)
+}
 
 /// The action of a command.
 pub(super) enum Work {
@@ -231,8 +237,7 @@ impl State {
                 while let Some(next) = self.pending.front().filter(is_next) {
                     let [first, last] = next.edges();
                     if commands.is_empty() && next.is_of_long_list() {
-                        // The same number most times, though the limit changes.
-                        most = most.next_power_of_two();
+                        most = most_of_list(most);
                     }
                     if commands.len() >= most || (first && !commands.is_empty()) {
                         break;

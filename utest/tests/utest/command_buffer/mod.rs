@@ -1,5 +1,6 @@
 //! `cl_khr_command_buffer` and `cl_khr_command_buffer_mutable_dispatch`: recorded commands do what enqueued ones do.
 
+mod again;
 mod errors;
 mod information;
 mod lifetimes;
@@ -14,7 +15,7 @@ mod values;
 use gencl_utest::{Case, Need, all_needing};
 
 /// Kernels of these tests.
-const SOURCE: &str = "
+const SOURCE: &str = r#"
 kernel void add(global int *p, int n) { p[get_global_id(0)] += n; }
 kernel void put(global int *p, int n) { p[get_global_id(0) - get_global_offset(0)] = n; }
 kernel void scale(global int *to, global const int *from, int by) {
@@ -37,7 +38,14 @@ kernel void sum(global int *p, local int *l) {
     barrier(CLK_LOCAL_MEM_FENCE);
     p[get_global_id(0)] = sum;
 }
-kernel void nothing(void) {}";
+kernel void turn(global int *p, int n) {
+    int i = get_global_id(0), a[64];
+    for (int k = 0; k < 64; k++) a[(k + n) & 63] = k * 3 + i;
+    p[i] += a[(i + 2 * n) & 63];
+}
+kernel void wild(global int *p, int n) { if (n) p[0x10000000] = n; }
+kernel void tell(int n) { printf("number %d\n", n); }
+kernel void nothing(void) {}"#;
 
 pub fn cases() -> Vec<Case> {
     let cases = vec![
@@ -56,6 +64,12 @@ pub fn cases() -> Vec<Case> {
         Case::new("command_buffer_events", times::events),
         Case::new("command_buffer_times", times::times),
         Case::new("command_buffer_random", random::programs),
+        Case::new("command_buffer_often", again::often),
+        Case::new("command_buffer_private", again::private),
+        Case::new("command_buffer_prints", again::prints),
+        Case::of_gencl("others lose the context", "command_buffer_faults", again::faults)
+            .needing(Need::Simulator),
+        Case::of_gencl("its own trace", "command_buffer_traced", again::traced),
         Case::new("command_buffer_kept", lifetimes::kept),
         Case::new("command_buffer_released", lifetimes::released),
         Case::new("command_buffer_information", information::information),

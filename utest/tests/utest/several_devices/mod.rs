@@ -1,5 +1,6 @@
 //! Contexts of several devices. The environment selects the devices, so the cases run this program again.
 
+mod command_buffers;
 mod contexts;
 mod events;
 mod memory;
@@ -28,7 +29,9 @@ use crate::child::is_child;
 use crate::engine::output_of_child;
 
 pub fn cases() -> Vec<Case> {
-    [contexts::cases(), programs::cases(), memory::cases(), events::cases()].into_iter().flatten().collect()
+    let cases =
+        [contexts::cases(), programs::cases(), memory::cases(), events::cases(), command_buffers::cases()];
+    cases.into_iter().flatten().collect()
 }
 
 /// Devices that know memory by the host's addresses.
