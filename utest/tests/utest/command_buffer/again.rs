@@ -1,7 +1,13 @@
 //! Long lists of launches, enqueued again and again: what was made for one time serves for the next.
 
+use std::ptr::{null, null_mut};
+
+use gencl_utest::raw::api;
 use gencl_utest::{Gpu, Outcome, Random};
-use opencl_sys::{CL_COMMAND_BUFFER_MUTABLE_KHR, CL_MEM_READ_WRITE, cl_mutable_command_khr};
+use opencl_sys::{
+    CL_COMMAND_BUFFER_MUTABLE_KHR, CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR, CL_MEM_READ_WRITE,
+    cl_command_buffer_khr, cl_command_queue, cl_mutable_command_khr,
+};
 use opencl3::command_queue::{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CommandQueue};
 use opencl3::memory::ClMem;
 
@@ -9,7 +15,6 @@ use super::list::{List, argument, new_arguments, program, queue_with, set};
 use crate::child;
 use crate::information::{ask, number};
 use crate::memory::same;
-use gencl_utest::raw::api;
 
 const LAUNCHES: usize = 40;
 
@@ -54,7 +59,7 @@ pub fn often() -> Outcome {
             list.update(&[new_arguments(commands[changed], &[argument(1, &value)])])?;
             values[changed] = value;
         }
-        let (size, mut memory) = (4096, std::ptr::null_mut());
+        let (size, mut memory) = (4096, null_mut());
         if shares && below(4) == 0 {
             // SAFETY: the context is alive, and the memory is not used.
             memory = unsafe { (list.api.clSVMAlloc)(gpu.context.get(), CL_MEM_READ_WRITE, size, 0) };
@@ -81,6 +86,51 @@ pub fn often() -> Outcome {
         }
     }
     Ok(())
+}
+
+/// Several threads enqueue it at a time, each in a queue of its own.
+pub fn threads() -> Outcome {
+    let (gpu, program) = (Gpu::get()?, program()?);
+    let queues: Vec<_> =
+        [0, 0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE]
+            .into_iter()
+            .map(queue_with)
+            .collect::<Result<_, _>>()?;
+    let (from, to) = (gpu.buffer(&[5i32; 32])?, gpu.buffer(&[0i32; 32])?);
+    let scale = program.kernel("scale")?;
+    set(&scale, 0, &to.memory().get())?;
+    set(&scale, 1, &from.memory().get())?;
+    let list = List::new(&queues[0], CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR)?;
+    for by in 0..LAUNCHES as i32 {
+        set(&scale, 2, &by)?;
+        list.launch(&scale, 32, &[])?;
+    }
+    list.finalize()?;
+    let (functions, api, handle) = (list.functions, list.api, list.handle as usize);
+    let codes: Vec<_> = std::thread::scope(|scope| {
+        let enqueue = |queue: &CommandQueue| {
+            let queue = queue.get() as usize;
+            scope.spawn(move || {
+                let (mut queue, list, none, event) =
+                    (queue as cl_command_queue, handle as cl_command_buffer_khr, null(), null_mut());
+                let enqueue = functions.clEnqueueCommandBufferKHR;
+                // SAFETY: one queue, which is alive, as the list is.
+                let call = |number| unsafe {
+                    let code = enqueue(1, &mut queue, list, 0, none, event);
+                    if code == 0 && number % 3 == 0 { (api.clFinish)(queue) } else { code }
+                };
+                (0..60).map(call).find(|code| *code != 0)
+            })
+        };
+        let threads: Vec<_> = queues.iter().map(enqueue).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap_or(Some(1))).collect()
+    });
+    if let Some(code) = codes.into_iter().flatten().next() {
+        return Err(format!("a thread got {code}"));
+    }
+    queues.iter().try_for_each(|queue| queue.finish().map_err(|error| error.to_string()))?;
+    let last = LAUNCHES as i32 - 1;
+    same(&to.read()?, &(0..32).map(|i| 5 * last + i).collect::<Vec<_>>())
 }
 
 /// Kernels with private memory of their own, whose batches serve one queue.

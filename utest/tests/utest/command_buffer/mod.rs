@@ -65,6 +65,7 @@ pub fn cases() -> Vec<Case> {
         Case::new("command_buffer_times", times::times),
         Case::new("command_buffer_random", random::programs),
         Case::new("command_buffer_often", again::often),
+        Case::new("command_buffer_threads", again::threads),
         Case::new("command_buffer_private", again::private),
         Case::new("command_buffer_prints", again::prints),
         Case::of_gencl("others lose the context", "command_buffer_faults", again::faults)
