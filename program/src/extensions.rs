@@ -53,7 +53,11 @@ const EXTENSIONS: &[Optional] = &[
     ("cl_khr_depth_images", |_| true),
     ("cl_ext_image_requirements_info", |_| true),
     ("cl_intel_media_block_io", |_| true),
+    (CXX_FOR_OPENCL, |p| p.generic_pointers),
 ];
+
+/// C++ for OpenCL 1.0, whose pointers are generic. It is a language, not an extension of one: the name is no macro.
+pub const CXX_FOR_OPENCL: &str = "cl_ext_cxx_for_opencl";
 
 impl Profile {
     /// The extensions of devices with this profile.

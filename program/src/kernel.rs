@@ -27,6 +27,19 @@ use crate::printf::PrintfFormat;
 /// which point into objects.
 pub const LARGEST_OBJECT: u64 = 1 << 31;
 
+/// What the names of initializers begin with: clang's functions for what C++ initializes at run time, one for each
+/// source.
+const INITIALIZER: &str = "_GLOBAL__sub_I_";
+
+impl Kernel {
+    /// Whether it initializes program-scope variables: one work-item of it runs before the program's first launch on
+    /// a device, and applications do not see it.
+    #[must_use]
+    pub fn is_initializer(&self) -> bool {
+        self.name.starts_with(INITIALIZER)
+    }
+}
+
 /// A compiled program: kernels and the data they share.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Program {

@@ -21,5 +21,6 @@ pub mod suggest;
 pub mod variables;
 
 pub use data::{Data, DataSection, Relocation};
+pub use extensions::CXX_FOR_OPENCL;
 pub use kernel::*;
 pub use profile::{Optional, Profile};

@@ -64,13 +64,17 @@ struct Standard {
     name: &'static str,
     /// Options for clang.
     clang: &'static [&'static str],
-    /// Whether a device compiles it. Generic pointers are not optional in OpenCL C 2.0.
+    /// Whether a device compiles it. Generic pointers are not optional in OpenCL C 2.0 and C++ for
+    /// OpenCL 1.0.
     has: fn(&Profile) -> bool,
 }
 
 const fn standard(name: &'static str, clang: &'static [&'static str], has: fn(&Profile) -> bool) -> Standard {
     Standard { name, clang, has }
 }
+
+/// Work-items do not wait for each other where a function initializes its variables, which C++ for OpenCL allows.
+const RACING_STATICS: &str = "-fno-threadsafe-statics";
 
 /// The languages. Clang does not know OpenCL C 3.1: what that has beyond 3.0 is in the compiler's headers.
 #[rustfmt::skip]
@@ -81,6 +85,9 @@ const STANDARDS: &[Standard] = &[
     standard("CL2.0", &["-cl-std=CL2.0"], |p| p.generic_pointers),
     standard("CL3.0", &["-cl-std=CL3.0"], |_| true),
     standard("CL3.1", &["-cl-std=CL3.0", "-D__GENCL_OPENCL_C_3_1"], |_| true),
+    standard("CLC++", &["-cl-std=CLC++1.0", RACING_STATICS], |p| p.generic_pointers),
+    standard("CLC++1.0", &["-cl-std=CLC++1.0", RACING_STATICS], |p| p.generic_pointers),
+    standard("CLC++2021", &["-cl-std=CLC++2021", RACING_STATICS], |_| true),
 ];
 
 /// The version without `-cl-std=`: the latest 1.x, as the specification requires.
@@ -366,6 +373,7 @@ mod tests {
         assert!(!allowed(""));
         assert!(!allowed("-w -cl-std=CL1.2"));
         assert!(allowed("-cl-std=CL2.0 -w"));
+        assert!(allowed("-cl-std=CLC++"));
         assert!(!allowed("-cl-std=CL3.0 -cl-uniform-work-group-size"));
     }
 
@@ -439,7 +447,8 @@ mod tests {
         assert_eq!(message("-cl-fast-relaxed-mat"), suggested);
         assert_eq!(message("-foo"), "unknown option -foo");
         assert!(
-            message("-cl-std=CL9").ends_with("this device compiles CL1.0, CL1.1, CL1.2, CL2.0, CL3.0, CL3.1")
+            message("-cl-std=CL9")
+                .ends_with("CL1.0, CL1.1, CL1.2, CL2.0, CL3.0, CL3.1, CLC++, CLC++1.0, CLC++2021")
         );
     }
 

@@ -1,7 +1,7 @@
 //! Clang's arguments: the device, and build options.
 
 use gencl_program::options::BuildOptions;
-use gencl_program::{Optional, Profile};
+use gencl_program::{CXX_FOR_OPENCL, Optional, Profile};
 
 /// Extensions and features that clang knows, with a predicate for the targets that have them.
 #[rustfmt::skip]
@@ -31,6 +31,7 @@ pub fn arguments(options: &BuildOptions, profile: &Profile) -> Vec<String> {
     let version = "-D__OPENCL_VERSION__=310".to_owned();
     let device = [version, format!("-cl-ext=-all{features}")].into_iter();
     // Clang only defines macros for extensions that it knows.
-    let extensions = profile.extensions().map(|name| format!("-D{name}=1"));
+    let extensions = profile.extensions().filter(|name| *name != CXX_FOR_OPENCL);
+    let extensions = extensions.map(|name| format!("-D{name}=1"));
     device.chain(extensions).chain(options.arguments.iter().cloned()).collect()
 }

@@ -48,6 +48,21 @@ pub fn unify(module: &Module, machine: &Machine) {
     });
 }
 
+/// The function with which clang registers destructors of program-scope objects.
+pub const AT_EXIT: &str = "__cxa_atexit";
+
+/// Removes the registrations of destructors of program-scope objects, which implementations of C++ for OpenCL need not
+/// run.
+pub fn drop_destructors(module: &Module) {
+    let mut calls = Vec::new();
+    for_each_instruction(module, |instruction| {
+        if instruction.callee().is_some_and(|callee| callee.name() == AT_EXIT) {
+            calls.push(instruction);
+        }
+    });
+    calls.into_iter().for_each(Value::erase);
+}
+
 /// Makes all functions but kernels internal and `alwaysinline`.
 pub fn inline_everything(context: &Context, module: &Module) {
     for function in view::Module::of(module).functions() {

@@ -7,7 +7,7 @@ use gencl_program::printf::PrintfFormat;
 use inkwell::context::Context;
 use inkwell::module::Module;
 
-use super::{Machine, generic, library, lower, pipeline, prepare, printf};
+use super::{Machine, generic, library, lower, pipeline, prepare, printf, view};
 
 /// A module in work, and what steps leave for later ones.
 pub struct Work<'w, 'ctx> {
@@ -86,6 +86,11 @@ pub const STEPS: &[Step] = &[
         prepare::tell_effects(work.context, work.module);
         Ok(())
     }),
+    Step::new("drop-destructors", "destructors of program-scope objects do not run", |work| {
+        prepare::drop_destructors(work.module);
+        Ok(())
+    })
+    .only_if(|work| view::Module::of(work.module).function(prepare::AT_EXIT).is_some()),
     Step::new("link", "links the called functions of the built-in library", |work| work.link(false)),
     Step::new("lower-conversions", "replaces conversions that are casts", |work| {
         lower::conversions(work.context, work.module);

@@ -78,6 +78,10 @@ impl RecordedLaunch {
         Ok(updated)
     }
 
+    pub(crate) fn kernel(&self) -> &Arc<Kernel> {
+        &self.kernel
+    }
+
     /// The prepared launch.
     pub(crate) fn launch(&self) -> &Arc<Launch> {
         &self.launch

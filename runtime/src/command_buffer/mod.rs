@@ -183,11 +183,11 @@ impl CommandBuffer {
     }
 
     /// The commands, each as `make` makes it for a queue. `INVALID_OPERATION` when it is not executable.
-    pub(crate) fn executable<T>(&self, make: impl FnMut(&Recorded) -> T) -> Result<Vec<T>> {
+    pub(crate) fn executable<T>(&self, make: impl FnMut(&Recorded) -> Result<T>) -> Result<Vec<T>> {
         let state = self.state.lock();
         if !state.executable {
             return Err(Error::new(Code::InvalidOperation, "the command-buffer is not executable"));
         }
-        Ok(state.commands.iter().map(make).collect())
+        state.commands.iter().map(make).collect()
     }
 }

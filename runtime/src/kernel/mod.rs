@@ -45,6 +45,11 @@ impl Kernel {
         Self::create(program, name, true)
     }
 
+    /// An initializer of the program's variables.
+    pub(crate) fn initializer(program: &Arc<Program>, name: &str) -> Result<Arc<Self>> {
+        Self::create(program, name, false)
+    }
+
     /// As [`Kernel::new`]. Devices prepare for its launches if these are `expected`.
     fn create(program: &Arc<Program>, name: &str, expected: bool) -> Result<Arc<Self>> {
         let builds: SmallVec<[_; 1]> = program

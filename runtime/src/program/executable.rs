@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use gencl_program::printf::PrintfFormat;
 use gencl_program::protocol::{Status, ToServer, WidenRequest};
 use gencl_program::{DebugSection, code_addresses, elf};
+use smallvec::SmallVec;
 
 use super::lines::Origin;
 use crate::context::DeviceContext;
@@ -44,6 +45,8 @@ pub(crate) struct Executable {
     first_number: u32,
     /// The program as an ELF file. Empty when it has no bitcode to compile for another SIMD width.
     binary: Arc<[u8]>,
+    /// What came of its initializers, once they have run.
+    initialized: OnceLock<Result<()>>,
     /// The same program at the largest SIMD width, compiled for the first launch that needs it.
     wide: OnceLock<Result<Arc<Executable>>>,
 }
@@ -124,6 +127,7 @@ impl Executable {
             lines: OnceLock::new(),
             first_number: 0,
             binary: Arc::new([]),
+            initialized: OnceLock::new(),
             wide: OnceLock::new(),
         })
     }
@@ -184,6 +188,13 @@ impl Executable {
 
     pub(crate) fn kernels(&self) -> &[gencl_program::Kernel] {
         &self.kernels
+    }
+
+    /// Has `run` run the initializers of its variables, by their names, unless they have. The same result each time.
+    pub(crate) fn initialize(&self, run: impl FnOnce(&[&str]) -> Result<()>) -> Result<()> {
+        let initializers = self.kernels.iter().filter(|kernel| kernel.is_initializer());
+        let names: SmallVec<[&str; 1]> = initializers.map(|kernel| kernel.name.as_str()).collect();
+        if names.is_empty() { Ok(()) } else { self.initialized.get_or_init(|| run(&names)).clone() }
     }
 
     /// Machine code of all kernels.

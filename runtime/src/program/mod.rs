@@ -181,12 +181,13 @@ impl Program {
         Ok(executable.map_or(0, |executable| executable.variables_size()))
     }
 
-    /// Names of the kernels on all devices, in the order of the source. `INVALID_PROGRAM_EXECUTABLE`
+    /// Names of the kernels on all devices, in the order of the source, without initializers. `INVALID_PROGRAM_EXECUTABLE`
     /// when it is not built for any.
     pub fn kernel_names(&self) -> Result<Vec<String>> {
         let mut names: Vec<String> = Vec::new();
         for (_, executable) in self.executables()? {
-            let new = executable.kernels().iter().filter(|kernel| !names.contains(&kernel.name));
+            let visible = executable.kernels().iter().filter(|kernel| !kernel.is_initializer());
+            let new = visible.filter(|kernel| !names.contains(&kernel.name));
             let new: Vec<_> = new.map(|kernel| kernel.name.clone()).collect();
             names.extend(new);
         }

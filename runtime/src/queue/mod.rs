@@ -4,6 +4,7 @@ mod core;
 mod faults;
 mod gpu;
 mod image;
+mod initialize;
 mod now;
 mod state;
 mod transfer;
@@ -116,6 +117,18 @@ impl Queue {
         waits: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.context.check_same(kernel.program().context())?;
+        self.initialize(kernel)?;
+        self.launch_initialized(kind, kernel, range, waits)
+    }
+
+    /// As [`Queue::launch`], of a kernel whose program's variables have their values.
+    fn launch_initialized(
+        &self,
+        kind: CommandKind,
+        kernel: &Arc<Kernel>,
+        range: &NdRange,
+        waits: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
         let (mut launch, device) = (self.core.spare_launch(), self.core.device());
         if let Some(launch) = Arc::get_mut(&mut launch) {
             launch.bind(kernel, &kernel.values(), device)?;
@@ -138,9 +151,10 @@ impl Queue {
         }
         let reachable = self.reachable();
         let list = buffer.executable(|command| match command {
-            Recorded::Transfer(transfer) => Work::of(transfer.clone()),
+            Recorded::Transfer(transfer) => Ok(Work::of(transfer.clone())),
             Recorded::Launch(recorded) => {
-                Work::Launch(EnqueuedLaunch::new(recorded.launch().clone(), reachable.clone()))
+                self.initialize(recorded.kernel())?;
+                Ok(Work::Launch(EnqueuedLaunch::new(recorded.launch().clone(), reachable.clone())))
             }
         })?;
         let work = if list.is_empty() { Work::Nothing } else { Work::List(list) };

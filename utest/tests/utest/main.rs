@@ -11,6 +11,7 @@ mod builds;
 mod child;
 mod command_buffer;
 mod control_flow;
+mod cxx;
 mod engine;
 mod faults;
 mod fine_grained;
@@ -71,6 +72,7 @@ fn cases() -> Vec<Case> {
         printf::cases(),
         privileges::cases(),
         programs::cases(),
+        cxx::cases(),
         api::cases(),
         information::cases(),
         objects::cases(),

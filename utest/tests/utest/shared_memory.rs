@@ -407,7 +407,6 @@ fn faults() -> Outcome {
         (1, 64, 3),
         (1, 64, 256),
         (3, 64, 0),
-        (1 | 1 << 10, 64, 0),
         (1 << 11, 64, 0),
     ] {
         // SAFETY: the call is refused or makes memory that nobody uses.

@@ -124,6 +124,10 @@ const EXTENSIONS: &[Extension] = &[
     Extension { functions: &["clGetImageRequirementsInfoEXT"], ..named("cl_ext_image_requirements_info") },
     named("cl_intel_media_block_io"),
     Extension {
+        device: queries! { CL_DEVICE_CXX_FOR_OPENCL_NUMERIC_VERSION_EXT: UINT, },
+        ..named("cl_ext_cxx_for_opencl")
+    },
+    Extension {
         device: queries! { CL_DEVICE_IL_VERSION_KHR: Shape::Text, },
         functions: &["clCreateProgramWithILKHR"],
         ..named("cl_khr_il_program")
@@ -235,8 +239,9 @@ const EXTENSIONS: &[Extension] = &[
     named("cl_intel_subgroups_long"),
 ];
 
-/// Extensions that do not depend on the target alone, which the compiler is given.
-const WITHOUT_MACRO: &[&str] = &["cl_khr_pci_bus_info", "cl_intel_device_attribute_query"];
+/// Extensions that do not depend on the target alone, which the compiler is given, and a language.
+const WITHOUT_MACRO: &[&str] =
+    &["cl_khr_pci_bus_info", "cl_intel_device_attribute_query", "cl_ext_cxx_for_opencl"];
 
 fn reported() -> Result<Vec<String>, String> {
     let device = ask!(clGetDeviceInfo, Gpu::get()?.device.id());
