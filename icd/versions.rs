@@ -94,6 +94,7 @@ const OPENCL_C_FEATURES: &[Optional] = &[
     ("__opencl_c_atomic_order_seq_cst", |_| true),
     ("__opencl_c_atomic_scope_device", |_| true),
     ("__opencl_c_atomic_scope_all_devices", |_| true),
+    ("__opencl_c_kernel_clock_scope_sub_group", |_| true),
     ("__opencl_c_integer_dot_product_input_4x8bit", |_| true),
     ("__opencl_c_integer_dot_product_input_4x8bit_packed", |_| true),
 ];

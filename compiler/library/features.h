@@ -16,6 +16,10 @@
 #define __opencl_c_atomic_scope_all_devices 1
 #endif
 
+#ifdef cl_khr_kernel_clock
+#define __opencl_c_kernel_clock_scope_sub_group 1
+#endif
+
 #ifdef cl_khr_integer_dot_product
 #define __opencl_c_integer_dot_product_input_4x8bit 1
 #define __opencl_c_integer_dot_product_input_4x8bit_packed 1

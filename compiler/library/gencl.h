@@ -30,6 +30,8 @@ uint CONST __gencl_work_dim(void);
 
 // Synchronisation; `flags` as barrier() takes them.
 void __attribute__((convergent)) __gencl_barrier(uint flags);
+void __attribute__((convergent)) __gencl_barrier_arrive(uint flags);
+void __attribute__((convergent)) __gencl_barrier_wait(void);
 void __gencl_fence(uint flags);
 
 // The launch's buffer for records of printf.
@@ -50,6 +52,8 @@ uint CONST __gencl_simd_width(void);
 uint CONST __gencl_lane_id(void);
 uint CONST __gencl_sub_group_id(void);
 void CONVERGENT __gencl_sub_group_barrier(uint flags);
+// The thread's clock: lower and upper half.
+uint2 CONVERGENT __gencl_clock(void);
 // Bit i: lane i is active, and x is not 0 there.
 uint CONVERGENT __gencl_ballot(int x);
 uchar CONVERGENT __gencl_shuffle_u8(uchar x, uint lane);

@@ -1,8 +1,15 @@
-// cl_intel_subgroups, cl_intel_subgroups_char, _short and _long, cl_intel_media_block_io: functions that clang does not
-// declare by itself. `src/clang/mod.rs` says which sources need them.
+// cl_intel_subgroups, cl_intel_subgroups_char, _short and _long, cl_intel_media_block_io,
+// cl_intel_split_work_group_barrier: functions that clang does not declare by itself. `src/clang/mod.rs` says which sources need them.
 #ifdef __GENCL_INTEL_SUBGROUPS
 
 #define __GENCL_FUNCTION __attribute__((overloadable, convergent))
+
+void __GENCL_FUNCTION intel_work_group_barrier_arrive(cl_mem_fence_flags);
+void __GENCL_FUNCTION intel_work_group_barrier_wait(cl_mem_fence_flags);
+#if __OPENCL_C_VERSION__ >= 200 || defined(__OPENCL_CPP_VERSION__)
+void __GENCL_FUNCTION intel_work_group_barrier_arrive(cl_mem_fence_flags, memory_scope);
+void __GENCL_FUNCTION intel_work_group_barrier_wait(cl_mem_fence_flags, memory_scope);
+#endif
 
 #define __GENCL_SHUFFLES(TYPE) \
     TYPE __GENCL_FUNCTION intel_sub_group_shuffle(TYPE, uint); \

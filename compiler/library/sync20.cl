@@ -10,6 +10,14 @@ void OVERLOAD __attribute__((convergent)) work_group_barrier(cl_mem_fence_flags 
     __gencl_barrier(flags);
 }
 
+void OVERLOAD __attribute__((convergent)) intel_work_group_barrier_arrive(cl_mem_fence_flags flags, memory_scope scope) {
+    __gencl_barrier_arrive(flags);
+}
+
+void OVERLOAD __attribute__((convergent)) intel_work_group_barrier_wait(cl_mem_fence_flags flags, memory_scope scope) {
+    __gencl_barrier_wait();
+}
+
 void OVERLOAD __attribute__((convergent)) wait_group_events(int count, event_t *events) {
     __gencl_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }

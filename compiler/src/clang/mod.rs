@@ -142,13 +142,13 @@ pub fn compile<'ctx>(context: &'ctx Context, request: &Request) -> Response<'ctx
     Response { module, log, ast, files }
 }
 
-/// Whether a program may call functions of `cl_intel_subgroups`. Parsing their declarations takes a few milliseconds,
+/// Whether a program may call functions of `intel_subgroups.h`. Parsing their declarations takes a few milliseconds,
 /// which other programs save.
 fn names_intel_functions(request: &Request) -> bool {
     // A name may be put together by macros of the source or of the options. Headers are not searched.
     let arguments = request.arguments.iter().map(String::as_bytes);
     arguments.chain([request.source]).any(|text| {
-        [&b"intel_sub"[..], b"include"]
+        [&b"intel_sub"[..], b"intel_work", b"include"]
             .iter()
             .any(|word| text.windows(word.len()).any(|found| found == *word))
     })

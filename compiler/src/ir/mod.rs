@@ -325,6 +325,18 @@ pub enum Op {
         /// `CLK_GLOBAL_MEM_FENCE`
         global: bool,
     },
+    /// The first half of a work-group barrier: memory of the named spaces that was written before it is consistent after
+    /// the other half.
+    BarrierArrive {
+        /// `CLK_LOCAL_MEM_FENCE`
+        local: bool,
+        /// `CLK_GLOBAL_MEM_FENCE`
+        global: bool,
+    },
+    /// The second half: waits until all work-items have come to the first.
+    BarrierWait,
+    /// dst0, dst1 = lower and upper dword of the thread's clock
+    Clock,
     /// Sub-group barrier: lanes execute in lockstep, so it only orders memory.
     SubgroupBarrier {
         /// `CLK_LOCAL_MEM_FENCE`

@@ -160,6 +160,9 @@ impl Op {
             | Op::Image(_)
             | Op::CrossLane(_)
             | Op::Barrier { .. }
+            | Op::BarrierArrive { .. }
+            | Op::BarrierWait
+            | Op::Clock
             | Op::SubgroupBarrier { .. }
             | Op::Fence { .. }
             | Op::Return => SmallVec::new(),

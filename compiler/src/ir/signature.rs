@@ -225,9 +225,10 @@ impl Op {
                 let decisive = Some(op.decisive_sources());
                 Signature { decisive, ..row.uniform_if(op.gives_uniform()) }
             }
-            Op::Barrier { .. } | Op::SubgroupBarrier { .. } => {
+            Op::Barrier { .. } | Op::BarrierArrive { .. } | Op::BarrierWait | Op::SubgroupBarrier { .. } => {
                 Signature { predicable: false, ..Signature::new(Class::Order, none, none) }
             }
+            Op::Clock => Signature::new(Class::Order, Operands::of([U32, U32]), none).uniform_if(false),
             Op::Fence { .. } => Signature::new(Class::Order, none, none),
             Op::Branch { .. } => Signature::terminator(&[Form::PerLane], Operands::of([Bool])),
             Op::Vote { .. } => Signature::terminator(&[Form::Linear, Form::Masked], Operands::of([Bool])),
@@ -372,6 +373,9 @@ pub fn check_attributes(op: &Op) -> Result<(), &'static str> {
         | Op::Pair
         | Op::Half { .. }
         | Op::Barrier { .. }
+        | Op::BarrierArrive { .. }
+        | Op::BarrierWait
+        | Op::Clock
         | Op::SubgroupBarrier { .. }
         | Op::Fence { .. }
         | Op::Jump(_)

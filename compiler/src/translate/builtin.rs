@@ -116,13 +116,23 @@ impl<'m> Translator<'_, 'm> {
             )),
             "sampler_number" => self.sampler_number(arguments[0]),
             "work_dim" => Ok(Regs::from_elem(self.input(Input::Push(PushSource::WorkDim), Family::Dword), 1)),
-            "barrier" | "sub_group_barrier" | "fence" => {
+            "barrier_wait" => {
+                self.emit(Op::BarrierWait, &[], &[]);
+                Ok(Regs::new())
+            }
+            "clock" => {
+                let halves = [(); 2].map(|()| self.function.new_register(Family::Dword));
+                self.emit(Op::Clock, &halves, &[]);
+                Ok(Regs::from_slice(&halves))
+            }
+            "barrier" | "barrier_arrive" | "sub_group_barrier" | "fence" => {
                 // If the flags are not constant, assume both.
                 let flags = arguments[0].integer().unwrap_or(LOCAL_FENCE | GLOBAL_FENCE);
                 let (local, global) = (flags & LOCAL_FENCE != 0, flags & GLOBAL_FENCE != 0);
-                let barrier = name == "barrier";
+                let barrier = name.starts_with("barrier");
                 let op = match name {
                     "barrier" => Op::Barrier { local, global },
+                    "barrier_arrive" => Op::BarrierArrive { local, global },
                     "sub_group_barrier" => Op::SubgroupBarrier { local, global },
                     _ => Op::Fence { local, global },
                 };

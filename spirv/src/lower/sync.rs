@@ -102,11 +102,25 @@ impl<'m> FunctionWriter<'_, 'm> {
                 let order = self.store_order(own.operand(2)?);
                 self.line(&format!("store atomic i32 0, {pointer} {order}, align 4"));
             }
-            Op::ControlBarrier => {
+            Op::ReadClockKHR => {
+                if self.constant(own.operand(0)?).and_then(scope_of) != Some(Scope::Subgroup) {
+                    return Err(own.error("the scope of the clock is not the sub-group"));
+                }
+                let is_scalar = matches!(self.w.types.get(own.ty), Some(Type::Int(_)));
+                let name = if is_scalar { "clock_read_sub_group" } else { "clock_read_hilo_sub_group" };
+                let ty = self.w.types.text(own.ty).to_owned();
+                let time = self.call(&mangle(name, &[]), &ty, &[]);
+                self.is(own, time);
+            }
+            Op::ControlBarrier | Op::ControlBarrierArriveINTEL | Op::ControlBarrierWaitINTEL => {
                 let scope = self.constant(own.operand(0)?);
-                let name = match scope.and_then(scope_of) {
-                    Some(Scope::Workgroup) => "work_group_barrier",
-                    Some(Scope::Subgroup) => "sub_group_barrier",
+                let name = match (own.op, scope.and_then(scope_of)) {
+                    (Op::ControlBarrierArriveINTEL, Some(Scope::Workgroup)) => {
+                        "intel_work_group_barrier_arrive"
+                    }
+                    (Op::ControlBarrierWaitINTEL, Some(Scope::Workgroup)) => "intel_work_group_barrier_wait",
+                    (Op::ControlBarrier, Some(Scope::Workgroup)) => "work_group_barrier",
+                    (Op::ControlBarrier, Some(Scope::Subgroup)) => "sub_group_barrier",
                     _ => return Err(own.error("the scope is neither the work-group nor the sub-group")),
                 };
                 let flags = self.fences(own, own.operand(2)?)?;

@@ -32,6 +32,11 @@ pub fn cases() -> Vec<Case> {
         all_widths("work_group_float", work_group::<f32>),
         all_widths("c11_atomics", c11_atomics),
         all_widths("inclusive_scopes", inclusive_scopes),
+        all_needing(Need::Extension("cl_khr_kernel_clock"), all_widths("clocks", clocks)),
+        all_needing(
+            Need::Extension("cl_intel_split_work_group_barrier"),
+            all_widths("split_barriers", split_barriers),
+        ),
         [8, 16, 32].map(|width| c11_atomic_float(width).needing(Need::Lanes(width))).into(),
         all_needing(
             Need::Extension("cl_khr_int64_base_atomics"),
@@ -318,6 +323,80 @@ fn inclusive_scopes(width: u32) -> Outcome {
             let expected: Vec<i32> = all.chunks(local).map(|group| group.iter().sum()).collect();
             same(&sums.read()?, &expected).map_err(|error| format!("{scopes}: {error}"))?;
         }
+    }
+    Ok(())
+}
+
+/// The clock of a sub-group goes on, is the same for its work-items, and has the same bits in both forms.
+fn clocks(width: u32) -> Outcome {
+    let source = "kernel void k(global ulong *times, global uint *numbers, uint rounds) {
+        uint i = get_global_id(0), x = i;
+        times[3 * i] = clock_read_sub_group();
+        for (uint k = 0; k < rounds; k++) x = x * 1664525 + 1013904223 ^ x >> 7;
+        numbers[i] = x;
+        mem_fence(CLK_GLOBAL_MEM_FENCE);
+        uint2 middle = clock_read_hilo_sub_group();
+        times[3 * i + 1] = (ulong)middle.hi << 32 | middle.lo;
+        times[3 * i + 2] = clock_read_sub_group(); }";
+    let (gpu, items) = (Gpu::get()?, 64);
+    let source =
+        format!("#define kernel __attribute__((intel_reqd_sub_group_size({width}))) kernel\n{source}");
+    let program = gpu.build_source(&source, "-cl-std=CL3.0")?;
+    let (times, numbers) = (gpu.buffer(&vec![0u64; 3 * items])?, gpu.buffer(&vec![0u32; items])?);
+    let mut took = Vec::new();
+    for rounds in [1u32, 1000] {
+        let arguments = [times.arg(), numbers.arg(), Arg::Bytes(&rounds.to_ne_bytes())];
+        program.run("k", &arguments, &Launch::linear(items, 32))?;
+        let all = times.read()?;
+        for item in all.chunks(3) {
+            if !(item[0] < item[1] && item[1] < item[2]) {
+                return Err(format!("times {item:?}"));
+            }
+        }
+        for group in all.chunks(3 * width as usize) {
+            if group.chunks(3).any(|item| item[0] != group[0]) {
+                return Err(format!("a sub-group has different times: {group:?}"));
+            }
+        }
+        took.push(all[1] - all[0]);
+    }
+    if took[1] > took[0] + 1000 { Ok(()) } else { Err(format!("1 and 1000 rounds take {took:?}")) }
+}
+
+/// What is written before one half of a barrier is there after the other, again and again.
+fn split_barriers(width: u32) -> Outcome {
+    let source = "kernel void k(global uint *out, local uint *shared) {
+        uint i = get_global_id(0), l = get_local_id(0), n = get_local_size(0), x = i + 1;
+        for (uint round = 0; round < 5; round++) {
+            shared[l] = x;
+            intel_work_group_barrier_arrive(CLK_LOCAL_MEM_FENCE);
+            uint own = x * 3 + round;
+            intel_work_group_barrier_wait(CLK_LOCAL_MEM_FENCE);
+            x = own + shared[(l + 1) % n];
+            out[i] = x;
+            intel_work_group_barrier_arrive(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE, memory_scope_work_group);
+            own = x ^ round;
+            intel_work_group_barrier_wait(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE, memory_scope_work_group);
+            x = own + out[i - l + (l + n - 1) % n];
+            barrier(CLK_GLOBAL_MEM_FENCE);
+        }
+        out[i] = x; }";
+    let gpu = Gpu::get()?;
+    let source =
+        format!("#define kernel __attribute__((intel_reqd_sub_group_size({width}))) kernel\n{source}");
+    let program = gpu.build_source(&source, "-cl-std=CL3.0")?;
+    for (global, local) in [(128, 64), (64, 4), (96, 48)] {
+        let output = gpu.buffer(&vec![0u32; global])?;
+        let arguments = [output.arg(), Arg::Local(4 * local)];
+        program.run("k", &arguments, &Launch::linear(global, local))?;
+        let mut x: Vec<u32> = (1..=global as u32).collect();
+        let place = |i: usize, by: usize| i / local * local + (i % local + by) % local;
+        for round in 0..5u32 {
+            let next = |i: usize| x[i].wrapping_mul(3).wrapping_add(round).wrapping_add(x[place(i, 1)]);
+            let all: Vec<u32> = (0..global).map(next).collect();
+            x = (0..global).map(|i| (all[i] ^ round).wrapping_add(all[place(i, local - 1)])).collect();
+        }
+        same(&output.read()?, &x).map_err(|error| format!("groups of {local}: {error}"))?;
     }
     Ok(())
 }

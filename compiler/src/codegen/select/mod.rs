@@ -264,6 +264,9 @@ fn takes_predicate(op: &Op) -> bool {
         | Op::Image(_)
         | Op::CrossLane(_)
         | Op::Barrier { .. }
+        | Op::BarrierArrive { .. }
+        | Op::BarrierWait
+        | Op::Clock
         | Op::SubgroupBarrier { .. }
         | Op::Fence { .. }
         | Op::Jump(_)
@@ -399,6 +402,9 @@ impl Selector<'_> {
             | Op::Atomic { .. }
             | Op::Image(_)
             | Op::Barrier { .. }
+            | Op::BarrierArrive { .. }
+            | Op::BarrierWait
+            | Op::Clock
             | Op::SubgroupBarrier { .. }
             | Op::Fence { .. }
             | Op::Jump(_)
@@ -460,6 +466,12 @@ impl Selector<'_> {
             Op::SubgroupBarrier { local, global } if local || global => self.fence(),
             Op::SubgroupBarrier { .. } => Ok(()),
             Op::Barrier { global, .. } => self.barrier(global),
+            Op::BarrierArrive { global, .. } => self.barrier_arrive(global),
+            Op::BarrierWait => {
+                self.barrier_wait();
+                Ok(())
+            }
+            Op::Clock => self.clock(i),
             // A thread's accesses are in order: this fence only restricts the compiler.
             Op::Fence { local: false, global: false } => Ok(()),
             Op::Fence { .. } => self.fence(),

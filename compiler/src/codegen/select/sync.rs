@@ -3,6 +3,7 @@
 use super::{Failure, Selector};
 use crate::codegen::lir::Inst;
 use crate::codegen::operand::{Operation, Val};
+use crate::ir::Instruction;
 use gencl_isa::message::{GatewayFunction, Operation as Access};
 use gencl_isa::{
     Arf, Destination, Extra, Instruction as Isa, Opcode, Operand, Region, Register, SharedFunction, Source,
@@ -15,6 +16,13 @@ const EOT_REGISTER: u8 = 127;
 impl Selector<'_> {
     /// A barrier of the work-group.
     pub fn barrier(&mut self, global: bool) -> Result<(), Failure> {
+        self.barrier_arrive(global)?;
+        self.barrier_wait();
+        Ok(())
+    }
+
+    /// Tells the gateway that the thread has come to a barrier.
+    pub fn barrier_arrive(&mut self, global: bool) -> Result<(), Failure> {
         self.barrier = true;
         if global {
             self.fence()?;
@@ -32,12 +40,36 @@ impl Selector<'_> {
         let barrier = Access::Gateway { function: GatewayFunction::Barrier, notify: 0 };
         let message = self.message(barrier, 0)?;
         self.b.send(message, 1, 0, [Some(payload), None], None);
+        Ok(())
+    }
+
+    /// Waits for the gateway's notification that all threads have come to the barrier.
+    pub fn barrier_wait(&mut self) {
         let mut wait = Isa::new(Opcode::Wait, 1);
         wait.no_mask = true;
         let register = Register::Arf(Arf::Notification(0));
         wait.destination = Destination::new(register, 0, Type::UD);
         wait.sources[0] = Operand::Register(Source::new(register, 0, Region::SCALAR, Type::UD));
         self.b.push(Inst::new(wait));
+    }
+
+    /// Reads the time stamp, which counts cycles, both dwords at once (Skylake manual, Volume 7, "Timestamp Register";
+    /// Mesa, `get_timestamp`).
+    pub fn clock(&mut self, i: &Instruction) -> Result<(), Failure> {
+        let read = self.b.registers(1);
+        let mut isa = Isa::new(Opcode::Mov, 4);
+        isa.no_mask = true;
+        isa.destination = Destination::new(Register::Grf(0), 0, Type::UD);
+        let register = Register::Arf(Arf::Timestamp);
+        isa.sources[0] = Operand::Register(Source::new(register, 0, Region::new(4, 4, 1), Type::UD));
+        let mut inst = Inst::new(isa);
+        inst.dst = Some(read);
+        inst.kills = true;
+        self.b.push(inst);
+        for (number, dst) in (0..).zip(&i.dsts) {
+            let dst = self.dest(*dst, Type::UD)?;
+            self.b.mov(dst, Val::reg(read.plus(4 * number), 0, Type::UD));
+        }
         Ok(())
     }
 

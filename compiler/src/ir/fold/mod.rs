@@ -41,6 +41,9 @@ pub fn fold(op: &Op, srcs: &[u64]) -> Option<u64> {
         | Op::Image(_)
         | Op::CrossLane(_)
         | Op::Barrier { .. }
+        | Op::BarrierArrive { .. }
+        | Op::BarrierWait
+        | Op::Clock
         | Op::SubgroupBarrier { .. }
         | Op::Fence { .. }
         | Op::Jump(_)

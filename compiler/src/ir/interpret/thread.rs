@@ -140,7 +140,10 @@ impl Thread {
             let instruction = &function.block(self.block).instructions[self.index];
             self.index += 1;
             match instruction.op {
-                Op::Barrier { .. } => return Ok(Stop::Barrier),
+                Op::Barrier { .. } | Op::BarrierWait => return Ok(Stop::Barrier),
+                // Memory is consistent at all times, and what follows up to the other half may run at any.
+                Op::BarrierArrive { .. } => {}
+                Op::Clock => self.clock(function, instruction),
                 Op::CrossLane(_) | Op::SubgroupBarrier { .. } if function.form == Form::PerLane => {
                     let place = function.layout.iter().position(|&block| block == self.block);
                     return Ok(Stop::CrossLane(place.unwrap_or(usize::MAX), self.index - 1));
@@ -206,6 +209,20 @@ impl Thread {
             }
         }
         Ok(Stop::End)
+    }
+
+    /// The clock: instructions that have been executed.
+    fn clock(&mut self, function: &Function, instruction: &Instruction) {
+        let takes_part = |lane: &usize| {
+            let truth = |p: Predicate| (self.read(function, p.reg, *lane) != 0) != p.inverse;
+            instruction.predicate.is_none_or(truth)
+        };
+        let lanes: Vec<usize> = self.active().filter(takes_part).collect();
+        for lane in lanes {
+            for (dst, bits) in instruction.dsts.iter().zip([self.steps, 0]) {
+                self.write(function, *dst, lane, bits);
+            }
+        }
     }
 
     /// An operation across the lanes of this thread.

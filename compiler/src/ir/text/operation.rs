@@ -233,6 +233,9 @@ words! {
         "scan".op.ty => (Op::CrossLane(CrossLane::Scan { op, ty, exclusive: false }));
         "exclusive_scan".op.ty => (Op::CrossLane(CrossLane::Scan { op, ty, exclusive: true }));
         "barrier" ?local "local" ?global "global" => (Op::Barrier { local, global });
+        "barrier_arrive" ?local "local" ?global "global" => (Op::BarrierArrive { local, global });
+        "barrier_wait" => (Op::BarrierWait);
+        "clock" => (Op::Clock);
         "subgroup_barrier" ?local "local" ?global "global" => (Op::SubgroupBarrier { local, global });
         "fence" ?local "local" ?global "global" => (Op::Fence { local, global });
         "jump" @target => (Op::Jump(target));

@@ -115,7 +115,7 @@ fn random_instruction(choices: &[u32], blocks: u32, linear: bool) -> Option<(Ins
         Input::Push(pushes[pick(pushes.len())]),
     ];
     let group = GroupOp::ALL[pick(GroupOp::ALL.len())];
-    let op = match pick(26) {
+    let op = match pick(29) {
         0 => Op::Immediate { ty, bits },
         1 => Op::Input(inputs[pick(inputs.len())]),
         2 => Op::Undefined,
@@ -148,6 +148,9 @@ fn random_instruction(choices: &[u32], blocks: u32, linear: bool) -> Option<(Ins
         20 => Op::CrossLane(CrossLane::Scan { op: group, ty, exclusive: flag }),
         21 => Op::CrossLane(CrossLane::Ballot),
         22 => Op::Pair,
+        25 => Op::BarrierArrive { local: flag, global: pick(2) == 1 },
+        26 => Op::BarrierWait,
+        27 => Op::Clock,
         23 => Op::Half { upper: flag },
         24 => {
             let sampler =

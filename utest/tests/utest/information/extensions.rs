@@ -161,6 +161,11 @@ const EXTENSIONS: &[Extension] = &[
     named("cl_khr_byte_addressable_store"),
     named("cl_khr_extended_bit_ops"),
     Extension {
+        device: queries! { CL_DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR: ULONG, },
+        ..named("cl_khr_kernel_clock")
+    },
+    named("cl_intel_split_work_group_barrier"),
+    Extension {
         device: queries! {
             CL_DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES: ULONG,
             CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_8BIT: Shape::Value(24),

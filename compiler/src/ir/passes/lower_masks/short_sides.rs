@@ -81,6 +81,9 @@ fn cost(instruction: &Instruction) -> usize {
         | Op::Image(_)
         | Op::CrossLane(_)
         | Op::Barrier { .. }
+        | Op::BarrierArrive { .. }
+        | Op::BarrierWait
+        | Op::Clock
         | Op::SubgroupBarrier { .. }
         | Op::Fence { .. }
         | Op::Jump(_)

@@ -146,7 +146,8 @@ impl Lowering<'_> {
             | (Op::Select(_) | Op::Convert { .. } | Op::Pair | Op::Half { .. }, _)
             | (Op::CrossLane(_) | Op::Atomic { .. } | Op::Image(_), _) => None,
             // Without registers of quadwords.
-            (Op::Barrier { .. } | Op::SubgroupBarrier { .. } | Op::Fence { .. }, _)
+            (Op::Barrier { .. } | Op::BarrierArrive { .. } | Op::BarrierWait | Op::Clock, _)
+            | (Op::SubgroupBarrier { .. } | Op::Fence { .. }, _)
             | (Op::Jump(_) | Op::Branch { .. } | Op::Vote { .. }, _)
             | (Op::Leave { .. } | Op::Join { .. } | Op::Return, _) => None,
         };
