@@ -5,7 +5,6 @@ use std::sync::{Arc, OnceLock};
 use gencl_program::printf::PrintfFormat;
 use gencl_program::protocol::{Status, ToServer, WidenRequest};
 use gencl_program::{DebugSection, code_addresses, elf};
-use smallvec::SmallVec;
 
 use super::lines::Origin;
 use crate::context::DeviceContext;
@@ -192,9 +191,12 @@ impl Executable {
 
     /// Has `run` run the initializers of its variables, by their names, unless they have. The same result each time.
     pub(crate) fn initialize(&self, run: impl FnOnce(&[&str]) -> Result<()>) -> Result<()> {
-        let initializers = self.kernels.iter().filter(|kernel| kernel.is_initializer());
-        let names: SmallVec<[&str; 1]> = initializers.map(|kernel| kernel.name.as_str()).collect();
-        if names.is_empty() { Ok(()) } else { self.initialized.get_or_init(|| run(&names)).clone() }
+        let result = self.initialized.get_or_init(|| {
+            let initializers = self.kernels.iter().filter(|kernel| kernel.is_initializer());
+            let names: Vec<&str> = initializers.map(|kernel| kernel.name.as_str()).collect();
+            if names.is_empty() { Ok(()) } else { run(&names) }
+        });
+        result.clone()
     }
 
     /// Machine code of all kernels.

@@ -401,14 +401,9 @@ fn faults() -> Outcome {
     let context = Gpu::get()?.context.get();
     let shared = Shared::<u32>::new(1000)?;
     let raw = queue.get();
-    for (flags, size, alignment) in [
-        (1, 0, 0),
-        (1, usize::MAX, 0),
-        (1, 64, 3),
-        (1, 64, 256),
-        (3, 64, 0),
-        (1 << 11, 64, 0),
-    ] {
+    for (flags, size, alignment) in
+        [(1, 0, 0), (1, usize::MAX, 0), (1, 64, 3), (1, 64, 256), (3, 64, 0), (1 << 11, 64, 0)]
+    {
         // SAFETY: the call is refused or makes memory that nobody uses.
         if unsafe { svm_alloc(context, flags, size, alignment) }.is_ok() {
             return Err(format!("clSVMAlloc took flags {flags:#x}, {size} bytes, alignment {alignment}"));
