@@ -1,7 +1,7 @@
 // Accesses through generic pointers whose address space is not known at compile time, and functions that
 // query it (OpenCL C 3.0, 6.7.5 and 6.15.6). The upper three bits of such a pointer are a tag: 1 is private,
-// 2 is local, anything else global memory. The lower half is the pointer in that space. llvm/generic.rs emits
-// calls of the functions in the first part.
+// 2 is local, anything else global memory. The lower half is the pointer in that space. llvm/generic.rs and
+// llvm/atomics.rs emit calls of the functions in the first part.
 
 #include "gencl.h"
 
@@ -54,28 +54,24 @@ void __gencl_generic_fill(ulong to, uchar value, ulong count) {
 
 // Atomic operations, which private memory does not have.
 #define GENERIC(OP, NAME, TYPE) \
-    TYPE __gencl_generic_atomic_##NAME(ulong a, TYPE x) { \
+    TYPE __gencl_generic_atomic_##OP##_##NAME(ulong a, TYPE x) { \
         if (SPACE(a) == POINTS_TO_LOCAL) \
-            return atomic_##OP((volatile local TYPE *)LOW(a), x); \
-        return atomic_##OP((volatile global TYPE *)a, x); \
+            return __gencl_atomic_##OP##_local_##NAME((volatile local TYPE *)LOW(a), x); \
+        return __gencl_atomic_##OP##_global_##NAME((volatile global TYPE *)a, x); \
+    }
+#define ATOMICS(SIGNED, UNSIGNED, BITS) \
+    GENERIC(xchg, u##BITS, UNSIGNED) GENERIC(add, u##BITS, UNSIGNED) GENERIC(sub, u##BITS, UNSIGNED) \
+    GENERIC(and, u##BITS, UNSIGNED) GENERIC(or, u##BITS, UNSIGNED) GENERIC(xor, u##BITS, UNSIGNED) \
+    GENERIC(min, u##BITS, UNSIGNED) GENERIC(max, u##BITS, UNSIGNED) \
+    GENERIC(min, s##BITS, SIGNED) GENERIC(max, s##BITS, SIGNED) \
+    UNSIGNED __gencl_generic_atomic_cmp_xchg_u##BITS(ulong a, UNSIGNED expected, UNSIGNED x) { \
+        if (SPACE(a) == POINTS_TO_LOCAL) \
+            return __gencl_atomic_cmp_xchg_local_u##BITS((volatile local UNSIGNED *)LOW(a), expected, x); \
+        return __gencl_atomic_cmp_xchg_global_u##BITS((volatile global UNSIGNED *)a, expected, x); \
     }
 
-GENERIC(xchg, xchg, uint)
-GENERIC(add, add, uint)
-GENERIC(sub, sub, uint)
-GENERIC(and, and, uint)
-GENERIC(or, or, uint)
-GENERIC(xor, xor, uint)
-GENERIC(min, umin, uint)
-GENERIC(max, umax, uint)
-GENERIC(min, min, int)
-GENERIC(max, max, int)
-
-uint __gencl_generic_atomic_cmpxchg(ulong a, uint expected, uint x) {
-    if (SPACE(a) == POINTS_TO_LOCAL)
-        return atomic_cmpxchg((volatile local uint *)LOW(a), expected, x);
-    return atomic_cmpxchg((volatile global uint *)a, expected, x);
-}
+ATOMICS(int, uint, 32)
+ATOMICS(long, ulong, 64)
 
 // Clang calls these for to_global and so on.
 global void *__to_global(void *pointer) {

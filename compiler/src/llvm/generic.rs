@@ -11,7 +11,7 @@ use inkwell::module::Module;
 use super::ask;
 use super::build::Builder;
 use super::prepare::for_each_instruction;
-use super::view::{self, Opcode, RmwOp, TypeKind, Value, ValueKind};
+use super::view::{self, Opcode, TypeKind, Value, ValueKind};
 
 /// Address space of generic pointers.
 pub const GENERIC: u32 = 4;
@@ -73,7 +73,7 @@ fn known_space(pointer: Value) -> Option<u64> {
     })
 }
 
-/// Replaces accesses through generic pointers by calls of the library. Returns whether there were any.
+/// Replaces accesses through generic pointers that are not atomic by calls of the library. Returns whether there were any.
 ///
 /// # Errors
 /// An operation on a generic pointer that the compiler does not support.
@@ -81,7 +81,7 @@ pub fn lower(context: &Context, module: &Module) -> Result<bool, String> {
     let mut found = Vec::new();
     for_each_instruction(module, |instruction| {
         let pointers: &[u32] = match instruction.opcode() {
-            Opcode::LLVMLoad | Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => &[0],
+            Opcode::LLVMLoad => &[0],
             Opcode::LLVMStore => &[1],
             Opcode::LLVMCall if intrinsic(instruction).is_some() => &[0, 1],
             _ => return,
@@ -110,6 +110,13 @@ fn intrinsic(call: Value) -> Option<&'static str> {
         .map(|(_, function)| function)
 }
 
+/// A pointer cast to a generic one, as an integer.
+pub(super) fn address<'m>(b: &Builder<'m>, pointer: Value<'m>) -> Value<'m> {
+    let cast = || b.cast(Opcode::LLVMAddrSpaceCast, pointer, b.pointer(GENERIC));
+    let generic = if is_generic(pointer) { pointer } else { cast() };
+    b.cast(Opcode::LLVMPtrToInt, generic, b.int(64))
+}
+
 struct Lowering<'m, 'ctx> {
     builder: Builder<'m>,
     module: &'m Module<'ctx>,
@@ -130,20 +137,14 @@ impl<'m> Lowering<'m, '_> {
         match instruction.opcode() {
             Opcode::LLVMLoad => instruction.replace_uses(self.load(instruction)?),
             Opcode::LLVMStore => self.store(instruction)?,
-            Opcode::LLVMAtomicRMW => instruction.replace_uses(self.atomic(instruction)?),
-            Opcode::LLVMAtomicCmpXchg => instruction.replace_uses(self.compare_exchange(instruction)?),
             _ => self.bulk(instruction),
         }
         instruction.erase();
         Ok(())
     }
 
-    /// A pointer cast to a generic one, as an integer.
     fn address(&self, pointer: Value<'m>) -> Value<'m> {
-        let b = &self.builder;
-        let cast = || b.cast(Opcode::LLVMAddrSpaceCast, pointer, b.pointer(GENERIC));
-        let generic = if is_generic(pointer) { pointer } else { cast() };
-        b.cast(Opcode::LLVMPtrToInt, generic, b.int(64))
+        address(&self.builder, pointer)
     }
 
     fn offset(&self, address: Value<'m>, bytes: u32) -> Value<'m> {
@@ -226,46 +227,6 @@ impl<'m> Lowering<'m, '_> {
         Ok(())
     }
 
-    fn atomic(&self, instruction: Value<'m>) -> Result<Value<'m>, String> {
-        let name = match instruction.rmw_op() {
-            RmwOp::LLVMAtomicRMWBinOpXchg => "xchg",
-            RmwOp::LLVMAtomicRMWBinOpAdd => "add",
-            RmwOp::LLVMAtomicRMWBinOpSub => "sub",
-            RmwOp::LLVMAtomicRMWBinOpAnd => "and",
-            RmwOp::LLVMAtomicRMWBinOpOr => "or",
-            RmwOp::LLVMAtomicRMWBinOpXor => "xor",
-            RmwOp::LLVMAtomicRMWBinOpMax => "max",
-            RmwOp::LLVMAtomicRMWBinOpMin => "min",
-            RmwOp::LLVMAtomicRMWBinOpUMax => "umax",
-            RmwOp::LLVMAtomicRMWBinOpUMin => "umin",
-            _ => return Err(unsupported(instruction)),
-        };
-        let operand = self.dword(instruction, instruction.operand(1))?;
-        let address = self.address(instruction.operand(0));
-        let before = self.call(&format!("atomic_{name}"), self.builder.int(32), &[address, operand]);
-        Ok(self.builder.cast(Opcode::LLVMBitCast, before, instruction.ty()))
-    }
-
-    fn compare_exchange(&self, instruction: Value<'m>) -> Result<Value<'m>, String> {
-        let b = &self.builder;
-        let expected = self.dword(instruction, instruction.operand(1))?;
-        let new = self.dword(instruction, instruction.operand(2))?;
-        let address = self.address(instruction.operand(0));
-        let before = self.call("atomic_cmpxchg", b.int(32), &[address, expected, new]);
-        let success = b.equal(before, expected);
-        let pair = b.insert_field(b.poison(instruction.ty()), before, 0);
-        Ok(b.insert_field(pair, success, 1))
-    }
-
-    /// An operand of an atomic operation as a 32-bit integer.
-    fn dword(&self, instruction: Value<'m>, value: Value<'m>) -> Result<Value<'m>, String> {
-        match value.ty().kind() {
-            TypeKind::Integer(32) => Ok(value),
-            TypeKind::Float => Ok(self.builder.cast(Opcode::LLVMBitCast, value, self.builder.int(32))),
-            _ => Err(unsupported(instruction)),
-        }
-    }
-
     fn bulk(&self, call: Value<'m>) {
         let b = &self.builder;
         let Some(name) = intrinsic(call) else { return };
@@ -289,10 +250,6 @@ fn groups(piece: u32, count: u32) -> Vec<(u32, u32)> {
         first += group;
     }
     groups
-}
-
-fn unsupported(instruction: Value) -> String {
-    format!("{} through a generic pointer is not supported", instruction.text())
 }
 
 #[cfg(test)]

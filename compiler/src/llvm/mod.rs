@@ -15,6 +15,7 @@
 //!
 //! [`steps`] is the list of what they do, in order.
 
+mod atomics;
 mod build;
 pub mod debug;
 pub mod generic;

@@ -7,7 +7,7 @@ use gencl_program::printf::PrintfFormat;
 use inkwell::context::Context;
 use inkwell::module::Module;
 
-use super::{Machine, generic, library, lower, pipeline, prepare, printf, view};
+use super::{Machine, atomics, generic, library, lower, pipeline, prepare, printf, view};
 
 /// A module in work, and what steps leave for later ones.
 pub struct Work<'w, 'ctx> {
@@ -168,6 +168,10 @@ pub const STEPS: &[Step] = &[
         Ok(())
     })
     .only_if(|work| generic::is_used(work.module)),
+    Step::new("lower-atomics", "atomics through generic pointers and on local quadwords, too", |work| {
+        work.calls |= atomics::lower(work.context, work.module)?;
+        Ok(())
+    }),
     Step::new("link-again", "links the functions of these calls", |work| {
         work.link(true)?;
         prepare::inline_everything(work.context, work.module);

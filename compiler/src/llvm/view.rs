@@ -18,7 +18,7 @@ use inkwell::llvm_sys::core::{
     LLVMGetMDNodeOperands, LLVMGetMDString, LLVMGetMaskValue, LLVMGetMetadata, LLVMGetModuleContext,
     LLVMGetNextBasicBlock, LLVMGetNextFunction, LLVMGetNextGlobal, LLVMGetNextInstruction, LLVMGetNextUse,
     LLVMGetNumArgOperands, LLVMGetNumIndices, LLVMGetNumMaskElements, LLVMGetNumOperands,
-    LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetParam, LLVMGetPointerAddressSpace,
+    LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetOrdering, LLVMGetParam, LLVMGetPointerAddressSpace,
     LLVMGetStringAttributeAtIndex, LLVMGetStringAttributeValue, LLVMGetSuccessor, LLVMGetTypeAttributeValue,
     LLVMGetTypeKind, LLVMGetUser, LLVMGetValueKind, LLVMGetValueName2, LLVMGetVectorSize,
     LLVMGlobalCopyAllMetadata, LLVMGlobalGetValueType, LLVMIsConditional, LLVMIsDeclaration,
@@ -31,11 +31,13 @@ use inkwell::llvm_sys::target::{
     LLVMABIAlignmentOfType, LLVMABISizeOfType, LLVMGetModuleDataLayout, LLVMOffsetOfElement, LLVMPointerSize,
     LLVMStoreSizeOfType,
 };
+use inkwell::llvm_sys::{
+    LLVMAtomicOrdering, LLVMAttributeFunctionIndex, LLVMCallConv, LLVMTypeKind, LLVMValueKind,
+};
 pub use inkwell::llvm_sys::{
     LLVMAtomicRMWBinOp as RmwOp, LLVMIntPredicate as IntPredicate, LLVMOpcode as Opcode,
     LLVMRealPredicate as RealPredicate,
 };
-use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMCallConv, LLVMTypeKind, LLVMValueKind};
 
 use super::ask;
 
@@ -621,6 +623,12 @@ impl<'m> Value<'m> {
     pub fn indices(self) -> Vec<u32> {
         let count = ask!(LLVMGetNumIndices(self.raw));
         ask!(std::slice::from_raw_parts(LLVMGetIndices(self.raw), count as usize)).to_vec()
+    }
+
+    /// Whether a load or store is atomic.
+    #[must_use]
+    pub fn is_atomic(self) -> bool {
+        ask!(LLVMGetOrdering(self.raw)) != LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
     }
 
     /// The operation of an `atomicrmw`.

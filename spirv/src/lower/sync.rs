@@ -2,9 +2,9 @@
 
 use rspirv::spirv::{MemorySemantics, Op, Scope, StorageClass};
 
-use super::{Argument, FunctionWriter, Sign};
+use super::{Argument, FunctionWriter};
 use crate::error::Result;
-use crate::mangle::{Parameter, mangle};
+use crate::mangle::mangle;
 use crate::types::Type;
 use crate::walk::{Id, Instruction};
 
@@ -22,27 +22,6 @@ const MODIFY: &[(Op, &str)] = &[
     (Op::AtomicXor, "xor"),
 ];
 
-/// Operations on quadwords in local memory, which the data port does not have, are functions of the library: the
-/// opcode, the function, its operands after the pointer (`None`: a constant 0), how it sees them.
-const LOCAL_QUADWORDS: &[(Op, &str, &[Option<usize>], Sign)] = &[
-    (Op::AtomicExchange, "atom_xchg", &[Some(3)], Sign::Signed),
-    (Op::AtomicIAdd, "atom_add", &[Some(3)], Sign::Signed),
-    (Op::AtomicISub, "atom_sub", &[Some(3)], Sign::Signed),
-    (Op::AtomicSMin, "atom_min", &[Some(3)], Sign::Signed),
-    (Op::AtomicUMin, "atom_min", &[Some(3)], Sign::Unsigned),
-    (Op::AtomicSMax, "atom_max", &[Some(3)], Sign::Signed),
-    (Op::AtomicUMax, "atom_max", &[Some(3)], Sign::Unsigned),
-    (Op::AtomicAnd, "atom_and", &[Some(3)], Sign::Signed),
-    (Op::AtomicOr, "atom_or", &[Some(3)], Sign::Signed),
-    (Op::AtomicXor, "atom_xor", &[Some(3)], Sign::Signed),
-    (Op::AtomicIIncrement, "atom_inc", &[], Sign::Signed),
-    (Op::AtomicIDecrement, "atom_dec", &[], Sign::Signed),
-    (Op::AtomicCompareExchange, "atom_cmpxchg", &[Some(5), Some(4)], Sign::Signed),
-    (Op::AtomicCompareExchangeWeak, "atom_cmpxchg", &[Some(5), Some(4)], Sign::Signed),
-    (Op::AtomicLoad, "atom_or", &[None], Sign::Signed),
-    (Op::AtomicStore, "atom_xchg", &[Some(3)], Sign::Signed),
-];
-
 /// What a fence of OpenCL C is for: `CLK_LOCAL_MEM_FENCE`, `CLK_GLOBAL_MEM_FENCE`, `CLK_IMAGE_MEM_FENCE`.
 const FENCES: [(MemorySemantics, u32); 3] = [
     (MemorySemantics::WORKGROUP_MEMORY, 1),
@@ -52,9 +31,6 @@ const FENCES: [(MemorySemantics, u32); 3] = [
 
 impl<'m> FunctionWriter<'_, 'm> {
     pub(super) fn sync(&mut self, own: &Instruction<'m>) -> Result<bool> {
-        if self.local_quadword(own)? {
-            return Ok(true);
-        }
         if let Some((_, name)) = MODIFY.iter().find(|row| row.0 == own.op) {
             let value = self.operand(own, 3)?;
             let is_pointer = matches!(self.w.types.get(value.ty), Some(Type::Pointer(..)));
@@ -142,37 +118,6 @@ impl<'m> FunctionWriter<'_, 'm> {
                 self.call("_Z22atomic_work_item_fencej12memory_order12memory_scope", "void", &list);
             }
             _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    /// An operation on a quadword in local memory.
-    fn local_quadword(&mut self, own: &Instruction<'m>) -> Result<bool> {
-        let Some((_, name, operands, sign)) = LOCAL_QUADWORDS.iter().find(|row| row.0 == own.op) else {
-            return Ok(false);
-        };
-        let pointer = self.operand(own, 0)?;
-        let Some(Type::Pointer(StorageClass::Workgroup, pointee)) = self.w.types.get(pointer.ty).cloned()
-        else {
-            return Ok(false);
-        };
-        if self.w.types.get(pointee) != Some(&Type::Int(64)) {
-            return Ok(false);
-        }
-        let value = self.parameter(pointee, *sign);
-        let mut parameters = vec![Parameter::Pointer(3, "V", Box::new(value.clone()))];
-        let mut list = vec![self.argument(&pointer)];
-        for operand in *operands {
-            let text = match operand {
-                Some(number) => self.operand(own, *number)?.text,
-                None => "0".into(),
-            };
-            parameters.push(value.clone());
-            list.push(("i64".into(), text));
-        }
-        let found = self.call(&mangle(name, &parameters), "i64", &list);
-        if own.result != 0 {
-            self.is(own, found);
         }
         Ok(true)
     }

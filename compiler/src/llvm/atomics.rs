@@ -1,0 +1,139 @@
+//! Atomic operations that no message of the data port performs: those through generic pointers, whose address space is
+//! only known at run time, and those on quadwords in local memory. They become calls of the library
+//! (`library/generic20.cl`, `library/atomics64.cl`).
+
+use inkwell::context::Context;
+use inkwell::module::Module;
+
+use super::build::Builder;
+use super::generic::{self, GENERIC};
+use super::prepare::for_each_instruction;
+use super::view::{self, Opcode, RmwOp, Type, TypeKind, Value};
+
+/// Address space of local memory.
+const LOCAL: TypeKind = TypeKind::Pointer(3);
+
+/// Replaces them. Returns whether there were any.
+///
+/// # Errors
+/// An operation that the compiler does not support.
+pub fn lower(context: &Context, module: &Module) -> Result<bool, String> {
+    let mut found = Vec::new();
+    for_each_instruction(module, |instruction| {
+        let (pointer, value) = match instruction.opcode() {
+            Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => (0, instruction.operand(1)),
+            Opcode::LLVMLoad if instruction.is_atomic() => (0, instruction),
+            Opcode::LLVMStore if instruction.is_atomic() => (1, instruction.operand(0)),
+            _ => return,
+        };
+        let pointer = instruction.operand(pointer);
+        let bits = 8 * view::Module::of(module).store_size_of(value.ty()) as u32;
+        let is_access = matches!(instruction.opcode(), Opcode::LLVMLoad | Opcode::LLVMStore);
+        let kind = pointer.ty().kind();
+        if kind == LOCAL && bits == 64 || kind == TypeKind::Pointer(GENERIC) && !is_access {
+            found.push((instruction, pointer, bits));
+        }
+    });
+    let builder = Builder::new(context, module);
+    for &(instruction, pointer, bits) in &found {
+        builder.before(instruction);
+        let new = Lowering { b: &builder, instruction, pointer, bits }.value()?;
+        if let Some(new) = new {
+            instruction.replace_uses(new);
+        }
+        instruction.erase();
+    }
+    Ok(!found.is_empty())
+}
+
+/// The library's name for the operation of an `atomicrmw`, and whether it sees signed integers.
+fn operation(instruction: Value) -> Option<(&'static str, bool)> {
+    Some(match instruction.rmw_op() {
+        RmwOp::LLVMAtomicRMWBinOpXchg => ("xchg", false),
+        RmwOp::LLVMAtomicRMWBinOpAdd => ("add", false),
+        RmwOp::LLVMAtomicRMWBinOpSub => ("sub", false),
+        RmwOp::LLVMAtomicRMWBinOpAnd => ("and", false),
+        RmwOp::LLVMAtomicRMWBinOpOr => ("or", false),
+        RmwOp::LLVMAtomicRMWBinOpXor => ("xor", false),
+        RmwOp::LLVMAtomicRMWBinOpMax => ("max", true),
+        RmwOp::LLVMAtomicRMWBinOpMin => ("min", true),
+        RmwOp::LLVMAtomicRMWBinOpUMax => ("max", false),
+        RmwOp::LLVMAtomicRMWBinOpUMin => ("min", false),
+        _ => return None,
+    })
+}
+
+struct Lowering<'b, 'm> {
+    b: &'b Builder<'m>,
+    instruction: Value<'m>,
+    pointer: Value<'m>,
+    /// Bits of the value in memory.
+    bits: u32,
+}
+
+impl<'m> Lowering<'_, 'm> {
+    /// What the instruction's result is replaced by; `None` for a store.
+    fn value(&self) -> Result<Option<Value<'m>>, String> {
+        let (b, instruction) = (self.b, self.instruction);
+        let operand = |number| self.integer(instruction.operand(number));
+        Ok(match instruction.opcode() {
+            Opcode::LLVMAtomicRMW => {
+                let (name, signed) = operation(instruction).ok_or_else(|| self.unsupported())?;
+                let before = self.call(name, signed, &[operand(1)?]);
+                Some(self.typed(before, instruction.ty()))
+            }
+            Opcode::LLVMAtomicCmpXchg => {
+                let expected = operand(1)?;
+                let before = self.call("cmp_xchg", false, &[expected, operand(2)?]);
+                let value = self.typed(before, instruction.operand(1).ty());
+                let pair = b.insert_field(b.poison(instruction.ty()), value, 0);
+                Some(b.insert_field(pair, b.equal(before, expected), 1))
+            }
+            Opcode::LLVMLoad => {
+                let before = self.call("or", false, &[b.number(self.bits, 0)]);
+                Some(self.typed(before, instruction.ty()))
+            }
+            _ => {
+                self.call("xchg", false, &[operand(0)?]);
+                None
+            }
+        })
+    }
+
+    /// Calls the library's function for an operation; the value before.
+    fn call(&self, name: &str, signed: bool, operands: &[Value<'m>]) -> Value<'m> {
+        let number = format!("{}{}", if signed { 's' } else { 'u' }, self.bits);
+        let (name, pointer) = if self.pointer.ty().kind() == LOCAL {
+            (format!("__gencl_atomic_{name}_local_{number}"), self.pointer)
+        } else {
+            (format!("__gencl_generic_atomic_{name}_{number}"), generic::address(self.b, self.pointer))
+        };
+        let arguments: Vec<_> = std::iter::once(pointer).chain(operands.iter().copied()).collect();
+        self.b.call(&name, self.b.int(self.bits), &arguments)
+    }
+
+    /// A value as an integer.
+    fn integer(&self, value: Value<'m>) -> Result<Value<'m>, String> {
+        let integer = self.b.int(self.bits);
+        match (value.ty().kind(), self.bits) {
+            (_, bits) if bits != 32 && bits != 64 => Err(self.unsupported()),
+            (TypeKind::Integer(_), _) => Ok(value),
+            (TypeKind::Float | TypeKind::Double, _) => Ok(self.b.cast(Opcode::LLVMBitCast, value, integer)),
+            (TypeKind::Pointer(_), _) => Ok(self.b.cast(Opcode::LLVMPtrToInt, value, integer)),
+            _ => Err(self.unsupported()),
+        }
+    }
+
+    /// An integer as a value of a type.
+    fn typed(&self, integer: Value<'m>, ty: Type<'m>) -> Value<'m> {
+        let cast = match ty.kind() {
+            TypeKind::Pointer(_) => Opcode::LLVMIntToPtr,
+            _ => Opcode::LLVMBitCast,
+        };
+        self.b.cast(cast, integer, ty)
+    }
+
+    fn unsupported(&self) -> String {
+        format!("{} is not supported", self.instruction.text())
+    }
+}
