@@ -1,6 +1,6 @@
 //! Atomic operations and barriers: SPIR-V 1.6, 3.49.18, 3.49.20.
 
-use rspirv::spirv::{MemorySemantics, Op, Scope, StorageClass};
+use rspirv::spirv::{MemorySemantics, Op, Scope};
 
 use super::{Argument, FunctionWriter};
 use crate::error::Result;

@@ -51,7 +51,7 @@ kernel void push(global atomic_int *top, global int *next, int first) {
 }";
 
 /// How long the host waits for a kernel.
-const PATIENCE: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_secs(120);
 
 /// An allocation with atomic operations, which the host never maps.
 struct Shared(*mut u8);
@@ -112,7 +112,7 @@ fn turns() -> Outcome {
     let values = data.values::<AtomicI32>(16);
     let mut expected = [0i32; 16];
     beside("turns", [&turn, &data], rounds, 1, || {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + LIMIT;
         for round in 0..rounds {
             for (value, expected) in values.iter().zip(&mut expected) {
                 *expected = expected.wrapping_add(round);
@@ -154,7 +154,7 @@ fn counter() -> Outcome {
     })?;
     let found: i64 = own.iter().map(|count| i64::from(count.load(Ordering::Relaxed))).sum();
     same(&[found], &[20_000 + i64::from(rounds) * items])?;
-    let of_items = (0..items).sum::<i64>() * i64::from(rounds) << 32;
+    let of_items = ((0..items).sum::<i64>() * i64::from(rounds)) << 32;
     same(&[total.load(Ordering::Relaxed)], &[of_items as u64 + 20_000])
 }
 

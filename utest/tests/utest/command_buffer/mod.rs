@@ -51,6 +51,12 @@ pub fn cases() -> Vec<Case> {
     let cases = vec![
         Case::new("command_buffer_launches", values::launches),
         Case::new("command_buffer_arguments", values::arguments),
+        Case::of_gencl(
+            "others want the application to initialize",
+            "command_buffer_constructed",
+            values::constructed,
+        )
+        .needing(Need::Extension("cl_ext_cxx_for_opencl")),
         Case::new("command_buffer_copies", values::copies),
         Case::new("command_buffer_rectangles", values::rectangles),
         Case::new("command_buffer_images", values::images),

@@ -61,6 +61,23 @@ pub fn arguments() -> Outcome {
     same(&buffers[1].read()?, &[48; 8])
 }
 
+/// Objects of C++ are constructed before the first launch, if that is a recorded one, too.
+pub fn constructed() -> Outcome {
+    let source = "struct S { int a; S(int x) : a(get_global_size(0) + x) {} };
+        static __global S object(10);
+        kernel void k(global int *p) { p[0] += object.a++; }";
+    let (gpu, queue) = (Gpu::get()?, queue_with(0)?);
+    let kernel = gpu.build_source(source, "-cl-std=CLC++")?.kernel("k")?;
+    let buffer = gpu.buffer(&[0i32])?;
+    set(&kernel, 0, &buffer.memory().get())?;
+    let list = List::new(&queue, 0)?;
+    list.launch(&kernel, 1, &[])?;
+    list.finalize()?;
+    list.run()?;
+    list.run()?;
+    same(&buffer.read()?, &[11 + 12])
+}
+
 /// Copies and fills of buffers, and parts of them.
 pub fn copies() -> Outcome {
     let (gpu, queue) = (Gpu::get()?, queue_with(0)?);
