@@ -143,7 +143,8 @@ fn single_passes_are_dumped_by_their_names() {
     let unknown = after("sleep");
     let message = String::from_utf8_lossy(&unknown.stderr);
     assert!(
-        !unknown.status.success() && message.contains("the passes are rename, unify, link,"),
+        !unknown.status.success()
+            && message.contains("the passes are rename, unify, drop-destructors, link,"),
         "{message}"
     );
 }

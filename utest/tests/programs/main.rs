@@ -141,6 +141,14 @@ fn same_through_the_node() -> Outcome {
     if ids[0].is_none() || ids[1].is_none() || ids[0] == ids[1] {
         return Err(format!("identities {ids:?}"));
     }
+    // Shared virtual memory is fine-grained in the simulator only.
+    let shared =
+        [&mut in_process, &mut through_the_node].map(|facts| facts.remove("CL_DEVICE_SVM_CAPABILITIES"));
+    let is_fine =
+        |text: &Option<String>| text.as_ref().is_some_and(|text| text.contains("FINE_GRAIN_BUFFER"));
+    if !is_fine(&shared[0]) || is_fine(&shared[1]) {
+        return Err(format!("shared virtual memory {shared:?}"));
+    }
     if in_process.len() < 80 {
         return Err(format!("clinfo printed {} attributes only: {in_process:?}", in_process.len()));
     }

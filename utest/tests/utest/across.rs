@@ -35,7 +35,9 @@ pub fn cases() -> Vec<Case> {
         all_needing(Need::Extension("cl_khr_kernel_clock"), all_widths("clocks", clocks)),
         all_needing(
             Need::Extension("cl_intel_split_work_group_barrier"),
-            all_widths("split_barriers", split_barriers),
+            all_widths("split_barriers", split_barriers)
+                .into_iter()
+                .map(|case| case.only_of_gencl("Intel's compiler lacks the functions of its extension")),
         ),
         [8, 16, 32].map(|width| c11_atomic_float(width).needing(Need::Lanes(width))).into(),
         all_needing(
