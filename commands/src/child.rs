@@ -1,10 +1,79 @@
 //! The program that a tool runs, which outlives it to clean up or to show what the program has left: signals are passed on to it, and
 //! its exit status is the tool's.
 
-use std::io::Result;
+use std::ffi::{OsStr, OsString};
+use std::io::{ErrorKind, Result};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicI32, Ordering};
+
+/// The variable with gencl's debug options.
+pub const DEBUG: &str = "GENCL_DEBUG";
+/// The variable with the folder, or the file, that names the drivers of the ICD loader.
+pub const VENDORS: &str = "OCL_ICD_VENDORS";
+
+/// Why a program could not be run.
+#[derive(Debug)]
+pub struct NotRun {
+    /// What failed.
+    pub reason: String,
+    /// The exit status, as shells give it: 127 for a program that does not exist, 126 for one that cannot be executed, and
+    /// 125 where the tool itself failed.
+    pub status: u8,
+}
+
+impl From<String> for NotRun {
+    fn from(reason: String) -> NotRun {
+        NotRun { reason, status: 125 }
+    }
+}
+
+/// A program, with its arguments, that uses gencl: on a simulated device, or on that of the environment, and with more
+/// debug options.
+#[must_use]
+pub fn with_driver(program: &[OsString], device: Option<&str>, options: &OsStr) -> Command {
+    let mut command = Command::new(&program[0]);
+    command.args(&program[1..]);
+    command.env(DEBUG, debug_options(options));
+    if let Some(device) = device {
+        command.env("GENCL_DEVICE", format!("sim:{device}"));
+    }
+    // In the build tree, and in a prefix that the ICD loader does not search.
+    let vendors = beside("vendors").or_else(|| beside("../etc/OpenCL/vendors"));
+    if let Some(vendors) = vendors.filter(|_| std::env::var_os(VENDORS).is_none()) {
+        command.env(VENDORS, vendors);
+    }
+    command
+}
+
+/// gencl's debug options of the environment, and more.
+#[must_use]
+pub fn debug_options(more: &OsStr) -> OsString {
+    let mut debug = std::env::var_os(DEBUG).filter(|debug| !debug.is_empty()).unwrap_or_default();
+    if !debug.is_empty() {
+        debug.push(",");
+    }
+    debug.push(more);
+    debug
+}
+
+/// A file in the folder of this program, if there is one.
+pub fn beside(name: impl AsRef<OsStr>) -> Option<PathBuf> {
+    let path = std::env::current_exe().ok()?.parent()?.join(name.as_ref());
+    path.exists().then_some(path)
+}
+
+/// Runs a program to its end, as [`spawn`].
+///
+/// # Errors
+/// A program that cannot be started.
+pub fn run(command: &mut Command) -> std::result::Result<ExitStatus, NotRun> {
+    spawn(command).and_then(|mut child| child.wait()).map_err(|error| NotRun {
+        reason: format!("{}: {error}", command.get_program().to_string_lossy()),
+        status: if error.kind() == ErrorKind::NotFound { 127 } else { 126 },
+    })
+}
 
 /// The program's process; 0 before it runs.
 static PROGRAM: AtomicI32 = AtomicI32::new(0);

@@ -4,6 +4,7 @@
 //! manual pages and completions of them, and one of the tools' crates cannot be linked to it: the render node replaces
 //! functions of the C library.
 
+pub mod check;
 pub mod child;
 pub mod genclc;
 pub mod objdump;
@@ -19,6 +20,7 @@ use gencl_eu::device::Device;
 #[must_use]
 pub fn all() -> Vec<Command> {
     vec![
+        check::Arguments::command(),
         genclc::command(),
         objdump::Arguments::command(),
         profile::Arguments::command(),

@@ -37,6 +37,9 @@ void __gencl_fence(uint flags);
 // The launch's buffer for records of printf.
 global uint *CONST __gencl_printf_buffer(void);
 
+// The launch's buffer for records of checks that failed.
+global uint *CONST __gencl_check_buffer(void);
+
 #if __OPENCL_C_VERSION__ >= 200
 // Tags of generic pointers, their upper three bits. Any other tag is global memory.
 uint CONST __gencl_pointer_space(const void *pointer);

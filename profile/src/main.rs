@@ -5,12 +5,12 @@ use std::path::Path;
 use std::process::{ExitCode, ExitStatus};
 
 use clap::Parser;
-use gencl_commands::child;
+use gencl_commands::child::{self, NotRun};
 use gencl_commands::profile::{Arguments, OutputArguments, RunArguments, Show};
 use gencl_profile::analysis::Analysis;
 use gencl_profile::collect::Collected;
 use gencl_profile::compare::compare;
-use gencl_profile::run::{NotRun, Run};
+use gencl_profile::run::Run;
 use gencl_profile::trace::Trace;
 use gencl_profile::{devices, output, table, timings};
 use gencl_program::Kernel;

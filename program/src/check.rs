@@ -150,7 +150,8 @@ impl Kernel {
             | PushSource::ArgumentBlock
             | PushSource::ConstantBase
             | PushSource::VariableBase
-            | PushSource::PrintfBuffer => integer,
+            | PushSource::PrintfBuffer
+            | PushSource::CheckBuffer => integer,
             PushSource::StackBase => integer && self.stack_size > 0,
         };
         source && within(push.offset, self.cross_thread_size)

@@ -66,6 +66,8 @@ options! {
     FAST_PROFILE "fast-profile" "" "With profile: count executions and lanes in translated code, and nothing else (gencl-profile --fast).";
     TRANSLATIONS "translations" "FOLDER" "Write the LLVM IR and the host's assembly of each kernel that is translated for the simulator.";
     HOST "host" "v2|v3|v4" "Translate for this level of x86-64, not for the host's processor; code for a level that it does not have is only written (translations).";
+    CHECK "check" "" "Build kernels with checks of what they access and compute, and print what these find.";
+    CHECK_OUTPUT "check-output" "FOLDER" "With check: write what is found to a file of each process, instead of printing it (gencl-check shows it).";
     QUIET "quiet" "" "Print no messages on standard error about kernel faults, missing devices and invalid variables.";
     LOG "log" "error|warn|info|debug|trace" "Log to standard error; debug includes OpenCL calls that fail, trace all calls.";
 }

@@ -21,6 +21,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Data;
+use crate::finding::Site;
 use crate::printf::PrintfFormat;
 
 /// Largest memory object in bytes. Generated code computes signed offsets of 32 bits from pointer arguments,
@@ -55,6 +56,9 @@ pub struct Program {
     pub data: Data,
     /// Formats of `printf`. Records refer to them by index.
     pub formats: Vec<PrintfFormat>,
+    /// Places that are checked, if the program was compiled with checks. Records refer to them by index.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sites: Vec<Site>,
     /// In the order of the source.
     pub kernels: Vec<Kernel>,
     /// LLVM bitcode from clang: the input of links, and of compiling an executable for another SIMD width.
@@ -214,6 +218,14 @@ pub enum ArgumentKind {
     Sampler,
 }
 
+impl ArgumentKind {
+    /// Whether it is a pointer to memory outside of the work-group.
+    #[must_use]
+    pub const fn is_global(self) -> bool {
+        matches!(self, ArgumentKind::GlobalPointer | ArgumentKind::ConstantPointer)
+    }
+}
+
 /// Access qualifier of an image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "named as in OpenCL C")]
@@ -319,6 +331,8 @@ pub enum PushSource {
     VariableBase,
     /// The GPU address of the launch's [buffer for `printf`](crate::printf).
     PrintfBuffer,
+    /// The GPU address of the launch's [buffer for findings](crate::finding).
+    CheckBuffer,
     /// The GPU address of the buffer with [`Kernel::stack_size`] bytes per thread.
     StackBase,
 }

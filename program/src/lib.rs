@@ -11,6 +11,7 @@ pub mod diagnosis;
 pub mod elf;
 pub mod environment;
 mod extensions;
+pub mod finding;
 mod kernel;
 pub mod options;
 pub mod printf;

@@ -12,6 +12,7 @@ mod device;
 mod diagnosis;
 mod error;
 mod event;
+mod findings;
 mod kernel;
 mod launch;
 mod memory;

@@ -70,8 +70,8 @@ impl Driver<'_> {
         if self.debug.is_set(debug::PROFILE) {
             debug.push(DebugSection { name: GEN_IR.into(), bytes: text::print(&unit).into_bytes() });
         }
-        let (data, formats) = (unit.data, unit.formats);
-        Ok(Program { target: target.family.name().into(), data, formats, kernels, debug, ..program })
+        let (data, formats, sites) = (unit.data, unit.formats, unit.sites);
+        Ok(Program { target: target.family.name().into(), data, formats, sites, kernels, debug, ..program })
     }
 }
 

@@ -48,7 +48,7 @@ impl Driver<'_> {
         module: &Module<'ctx>,
         target: &DeviceInfo,
     ) -> Result<Result<Unit, TranslateError>, Stop> {
-        let mut work = Work::new(context, module, target);
+        let mut work = Work::new(context, module, target, self.debug.is_set(debug::CHECK));
         for step in STEPS {
             if step.is_needed(&work) {
                 let name = step.name;
@@ -57,12 +57,12 @@ impl Driver<'_> {
                 self.after_step(module, name)?;
             }
         }
-        let formats = work.formats;
+        let (formats, sites) = (work.formats, work.sites);
         if self.debug.is_set(debug::LLVM) {
             self.listener.print(debug::LLVM, &module.print_to_string().to_string_lossy());
         }
         let translated = self.run("", "translate", |_| translate(view::Module::of(module)));
-        Ok(translated.map(|unit| Unit { formats, ..unit }))
+        Ok(translated.map(|unit| Unit { formats, sites, ..unit }))
     }
 
     /// Prints the module as debug options want it after a step, and runs LLVM's verifier if enabled.

@@ -267,7 +267,12 @@ impl<'a> Driver<'a> {
         target: &'static DeviceInfo,
         options: &'s BuildOptions,
     ) -> Source<'s> {
-        Source { build, target, options, lines: self.debug.is_set(debug::PROFILE) }
+        Source {
+            build,
+            target,
+            options,
+            lines: self.debug.is_set(debug::PROFILE) || self.debug.is_set(debug::CHECK),
+        }
     }
 
     /// A failure that is a fault of the compiler itself.

@@ -476,6 +476,8 @@ pub struct Unit {
     pub data: gencl_program::Data,
     /// Formats of `printf`. The text form does not have them: no instruction refers to them but by number.
     pub formats: Vec<gencl_program::printf::PrintfFormat>,
+    /// Places that are checked.
+    pub sites: Vec<gencl_program::finding::Site>,
     /// Positions of the instructions in the source. The text form does not have them either.
     pub locations: location::Locations,
 }

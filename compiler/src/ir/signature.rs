@@ -288,6 +288,7 @@ fn input_families(input: Input) -> Families {
             | PushSource::ConstantBase
             | PushSource::VariableBase
             | PushSource::PrintfBuffer
+            | PushSource::CheckBuffer
             | PushSource::StackBase
             | PushSource::GlobalOffset(_)
             | PushSource::GlobalSize(_)
@@ -365,6 +366,7 @@ pub fn check_attributes(op: &Op) -> Result<(), &'static str> {
                 | PushSource::ConstantBase
                 | PushSource::VariableBase
                 | PushSource::PrintfBuffer
+                | PushSource::CheckBuffer
                 | PushSource::StackBase,
             ),
         )

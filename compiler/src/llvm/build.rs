@@ -5,21 +5,21 @@ use std::ffi::CString;
 use inkwell::context::{AsContextRef, Context};
 use inkwell::llvm_sys::core::{
     LLVMAddAttributeAtIndex, LLVMAddFunction, LLVMAddGlobalInAddressSpace, LLVMAddIncoming, LLVMBuildAlloca,
-    LLVMBuildBinOp, LLVMBuildCall2, LLVMBuildCast, LLVMBuildExtractElement, LLVMBuildFreeze, LLVMBuildGEP2,
-    LLVMBuildICmp, LLVMBuildInsertElement, LLVMBuildInsertValue, LLVMBuildIntCast2, LLVMBuildMemCpy,
-    LLVMBuildPhi, LLVMBuildSelect, LLVMBuildStore, LLVMConstInt, LLVMCreateBuilderInContext,
-    LLVMCreateEnumAttribute, LLVMCreateStringAttribute, LLVMDisposeBuilder, LLVMFunctionType,
-    LLVMGetEnumAttributeKindForName, LLVMGetNamedFunction, LLVMGetPoison, LLVMInstructionEraseFromParent,
-    LLVMIntTypeInContext, LLVMPointerTypeInContext, LLVMPositionBuilderBefore,
-    LLVMRemoveEnumAttributeAtIndex, LLVMReplaceAllUsesWith, LLVMSetAlignment, LLVMSetFunctionCallConv,
-    LLVMSetGlobalConstant, LLVMSetInstructionCallConv, LLVMSetLinkage, LLVMSetValueName2, LLVMVectorType,
-    LLVMVoidTypeInContext,
+    LLVMBuildBinOp, LLVMBuildCall2, LLVMBuildCast, LLVMBuildExtractElement, LLVMBuildFCmp, LLVMBuildFreeze,
+    LLVMBuildGEP2, LLVMBuildICmp, LLVMBuildInsertElement, LLVMBuildInsertValue, LLVMBuildIntCast2,
+    LLVMBuildMemCpy, LLVMBuildPhi, LLVMBuildSelect, LLVMBuildStore, LLVMConstInt, LLVMConstNull,
+    LLVMConstReal, LLVMCreateBuilderInContext, LLVMCreateEnumAttribute, LLVMCreateStringAttribute,
+    LLVMDisposeBuilder, LLVMFunctionType, LLVMGetEnumAttributeKindForName, LLVMGetNamedFunction,
+    LLVMGetPoison, LLVMInstructionEraseFromParent, LLVMIntTypeInContext, LLVMPointerTypeInContext,
+    LLVMPositionBuilderBefore, LLVMRemoveEnumAttributeAtIndex, LLVMReplaceAllUsesWith, LLVMSetAlignment,
+    LLVMSetFunctionCallConv, LLVMSetGlobalConstant, LLVMSetInstructionCallConv, LLVMSetLinkage,
+    LLVMSetValueName2, LLVMVectorType, LLVMVoidTypeInContext,
 };
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage};
 
 use super::ask;
-use super::view::{Block, IntPredicate, Module, Opcode, Type, Value};
+use super::view::{Block, IntPredicate, Module, Opcode, RealPredicate, Type, Value};
 
 const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
 
@@ -73,6 +73,21 @@ impl<'m> Builder<'m> {
         Value::new(ask!(LLVMConstInt(self.int(bits).raw, value, 0)))
     }
 
+    /// An integer of a type.
+    pub fn number_of(&self, ty: Type, value: u64) -> Value<'m> {
+        Value::new(ask!(LLVMConstInt(ty.raw, value, 0)))
+    }
+
+    /// The zero of a type.
+    pub fn zero(&self, ty: Type) -> Value<'m> {
+        Value::new(ask!(LLVMConstNull(ty.raw)))
+    }
+
+    /// A float of a type, rounded.
+    pub fn float(&self, ty: Type, value: f64) -> Value<'m> {
+        Value::new(ask!(LLVMConstReal(ty.raw, value)))
+    }
+
     pub fn poison(&self, ty: Type) -> Value<'m> {
         Value::new(ask!(LLVMGetPoison(ty.raw)))
     }
@@ -93,7 +108,15 @@ impl<'m> Builder<'m> {
 
     /// Whether two integers are equal.
     pub fn equal(&self, a: Value, b: Value) -> Value<'m> {
-        Value::new(ask!(LLVMBuildICmp(self.raw, IntPredicate::LLVMIntEQ, a.raw, b.raw, NO_NAME)))
+        self.compare(IntPredicate::LLVMIntEQ, a, b)
+    }
+
+    pub fn compare(&self, predicate: IntPredicate, a: Value, b: Value) -> Value<'m> {
+        Value::new(ask!(LLVMBuildICmp(self.raw, predicate, a.raw, b.raw, NO_NAME)))
+    }
+
+    pub fn compare_floats(&self, predicate: RealPredicate, a: Value, b: Value) -> Value<'m> {
+        Value::new(ask!(LLVMBuildFCmp(self.raw, predicate, a.raw, b.raw, NO_NAME)))
     }
 
     pub fn select(&self, condition: Value, yes: Value, no: Value) -> Value<'m> {
@@ -103,10 +126,11 @@ impl<'m> Builder<'m> {
     /// A `phi`; the builder is at the beginning of its block.
     pub fn phi(&self, ty: Type, incoming: &[(Value, Block)]) -> Value<'m> {
         let phi = ask!(LLVMBuildPhi(self.raw, ty.raw, NO_NAME));
-        for (value, block) in incoming {
-            ask!(LLVMAddIncoming(phi, [value.raw].as_mut_ptr(), [block.raw].as_mut_ptr(), 1));
+        let phi = Value::new(phi);
+        for &(value, block) in incoming {
+            phi.add_incoming(value, block);
         }
-        Value::new(phi)
+        phi
     }
 
     /// Any value in place of poison.
@@ -231,6 +255,11 @@ impl Value<'_> {
     /// What uses it uses another value from here on.
     pub fn replace_uses(self, other: Value) {
         ask!(LLVMReplaceAllUsesWith(self.raw, other.raw));
+    }
+
+    /// Adds a value to a `phi`.
+    pub fn add_incoming(self, value: Value, block: Block) {
+        ask!(LLVMAddIncoming(self.raw, [value.raw].as_mut_ptr(), [block.raw].as_mut_ptr(), 1));
     }
 
     /// Removes an instruction that nothing uses.

@@ -7,6 +7,7 @@
 //! - `build`: modules to change;
 //! - [`library`]: linking the built-in library;
 //! - [`generic`]: generic pointers, and accesses through them;
+//! - [`check`]: checks of what kernels do;
 //! - [`lower`]: lowering to calls of the library;
 //! - [`printf`]: lowering of printf to records for the host;
 //! - [`prepare`]: changes to modules before and between LLVM's own passes;
@@ -17,6 +18,7 @@
 
 mod atomics;
 mod build;
+pub mod check;
 pub mod debug;
 pub mod generic;
 pub mod library;

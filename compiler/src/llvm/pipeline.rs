@@ -18,6 +18,10 @@ pub const REDUCE: &str = "globaldce";
 /// call each other, one does so when it has inlined the others.
 pub const INLINE: &str = "function(sroa,early-cse,simplifycfg,tailcallelim),always-inline,globaldce";
 
+/// The same for code that is checked afterwards: private variables stay in memory, but for whole ones that are only
+/// loaded and stored.
+pub const INLINE_UNCHANGED: &str = "function(mem2reg,tailcallelim),always-inline,globaldce";
+
 unsafe extern "C" {
     /// In `passes.cpp`.
     fn gencl_hide_integers(module: LLVMModuleRef);

@@ -3,11 +3,12 @@
 //! They are data, which the driver walks, the debug options name, and docs/compiler.md lists.
 
 use gencl_device_info::DeviceInfo;
+use gencl_program::finding::Site;
 use gencl_program::printf::PrintfFormat;
 use inkwell::context::Context;
 use inkwell::module::Module;
 
-use super::{Machine, atomics, generic, library, lower, pipeline, prepare, printf, view};
+use super::{Machine, atomics, check, generic, library, lower, pipeline, prepare, printf, view};
 
 /// A module in work, and what steps leave for later ones.
 pub struct Work<'w, 'ctx> {
@@ -17,6 +18,10 @@ pub struct Work<'w, 'ctx> {
     machine: &'static Machine,
     /// The formats of the module's calls of printf.
     pub formats: Vec<PrintfFormat>,
+    /// The places that are checked.
+    pub sites: Vec<Site>,
+    /// Whether kernels are checked.
+    checks: bool,
     /// Whether there are calls of functions of the library that are to be linked once more.
     calls: bool,
     /// Whether arrays were promoted to vectors.
@@ -24,10 +29,16 @@ pub struct Work<'w, 'ctx> {
 }
 
 impl<'w, 'ctx> Work<'w, 'ctx> {
-    /// The beginning of the work on a module.
-    pub fn new(context: &'ctx Context, module: &'w Module<'ctx>, target: &'w DeviceInfo) -> Self {
+    /// The beginning of the work on a module. `checks` adds checks to kernels.
+    pub fn new(
+        context: &'ctx Context,
+        module: &'w Module<'ctx>,
+        target: &'w DeviceInfo,
+        checks: bool,
+    ) -> Self {
         let machine = Machine::of(target);
-        Self { context, module, target, machine, formats: Vec::new(), calls: false, promoted: false }
+        let (formats, sites) = (Vec::new(), Vec::new());
+        Self { context, module, target, machine, formats, sites, checks, calls: false, promoted: false }
     }
 
     /// Links functions of the library, `late` ones too, for inlining.
@@ -37,6 +48,10 @@ impl<'w, 'ctx> Work<'w, 'ctx> {
 
     fn run_passes(&self, passes: &str) -> Result<(), String> {
         pipeline::run(self.module, passes)
+    }
+
+    fn inline(&self) -> Result<(), String> {
+        self.run_passes(if self.checks { pipeline::INLINE_UNCHANGED } else { pipeline::INLINE })
     }
 }
 
@@ -91,6 +106,11 @@ pub const STEPS: &[Step] = &[
         Ok(())
     })
     .only_if(|work| view::Module::of(work.module).function(prepare::AT_EXIT).is_some()),
+    Step::new("check-arithmetic", "checks divisors and conversions, if asked for", |work| {
+        check::arithmetic(work.context, work.module, &mut work.sites);
+        Ok(())
+    })
+    .only_if(|work| work.checks),
     Step::new("link", "links the called functions of the built-in library", |work| work.link(false)),
     Step::new("lower-conversions", "replaces conversions that are casts", |work| {
         lower::conversions(work.context, work.module);
@@ -101,13 +121,9 @@ pub const STEPS: &[Step] = &[
         Ok(())
     }),
     Step::new("llvm-reduce", "removes unused functions", |work| work.run_passes(pipeline::REDUCE)),
-    Step::new("llvm-inline", "inlines all calls, tail calls become loops", |work| {
-        work.run_passes(pipeline::INLINE)
-    }),
-    Step::new("llvm-inline-rest", "inlines functions that called each other", |work| {
-        work.run_passes(pipeline::INLINE)
-    })
-    .only_if(|work| prepare::has_functions(work.module)),
+    Step::new("llvm-inline", "inlines all calls, tail calls become loops", |work| work.inline()),
+    Step::new("llvm-inline-rest", "inlines functions that called each other", |work| work.inline())
+        .only_if(|work| prepare::has_functions(work.module)),
     Step::new("merge-samplers", "equal samplers of a kernel are one", |work| {
         prepare::merge_samplers(work.context, work.module);
         Ok(())
@@ -140,6 +156,13 @@ pub const STEPS: &[Step] = &[
         prepare::copy_arguments(work.context, work.module);
         Ok(())
     }),
+    Step::new("check-accesses", "checks accesses to memory, if asked for", |work| {
+        check::accesses(work.context, work.module, &mut work.sites);
+        work.link(false)?;
+        prepare::inline_everything(work.context, work.module);
+        Ok(())
+    })
+    .only_if(|work| work.checks),
     Step::new("llvm-simplify", "the first half of -O2, without vectorisers and unrolling", |work| {
         work.run_passes(pipeline::SIMPLIFY)
     }),

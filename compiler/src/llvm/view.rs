@@ -214,6 +214,12 @@ impl<'m> Type<'m> {
         Self::new(ask!(LLVMStructGetTypeAtIndex(self.raw, index)))
     }
 
+    /// Whether it is that of pointers to an address space.
+    #[must_use]
+    pub fn is_pointer_to(self, space: u32) -> bool {
+        self.kind() == TypeKind::Pointer(space)
+    }
+
     /// As LLVM writes it.
     #[must_use]
     pub fn text(self) -> String {
@@ -557,6 +563,12 @@ impl<'m> Value<'m> {
         } else {
             ask!(LLVMGetInstructionOpcode(self.raw))
         }
+    }
+
+    /// The instruction behind an instruction in its block; `None` behind the last.
+    #[must_use]
+    pub fn next(self) -> Option<Value<'m>> {
+        Value::maybe(ask!(LLVMGetNextInstruction(self.raw)))
     }
 
     /// Predicate of an `icmp`.

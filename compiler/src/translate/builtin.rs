@@ -107,13 +107,8 @@ impl<'m> Translator<'_, 'm> {
             return self.atomic_function(name, instruction);
         }
         match name {
-            "printf_buffer" => Ok(Regs::from_elem(
-                self.input(
-                    Input::Push(PushSource::PrintfBuffer),
-                    self.pointers.address(Space::Global).family(),
-                ),
-                1,
-            )),
+            "printf_buffer" => Ok(self.buffer(PushSource::PrintfBuffer)),
+            "check_buffer" => Ok(self.buffer(PushSource::CheckBuffer)),
             "sampler_number" => self.sampler_number(arguments[0]),
             "work_dim" => Ok(Regs::from_elem(self.input(Input::Push(PushSource::WorkDim), Family::Dword), 1)),
             "barrier_wait" => {
@@ -142,6 +137,13 @@ impl<'m> Translator<'_, 'm> {
             }
             _ => Err(Failure::new(format!("__gencl_{name} does not exist"))),
         }
+    }
+}
+
+impl Translator<'_, '_> {
+    /// The address of a buffer of the launch.
+    fn buffer(&mut self, source: PushSource) -> Regs {
+        Regs::from_elem(self.input(Input::Push(source), self.pointers.address(Space::Global).family()), 1)
     }
 }
 

@@ -95,6 +95,8 @@ pub(crate) struct ArgumentBlock {
     bytes: Vec<u8>,
     /// Memory that arguments point to, with the argument's index.
     memory: Vec<(usize, ArgumentMemory)>,
+    /// Sizes in bytes of the local memory of arguments, with the argument's index.
+    local_sizes: Vec<(usize, u64)>,
     /// Local memory in bytes, that of the kernel's own variables included.
     local_memory: u64,
 }
@@ -126,6 +128,12 @@ impl ArgumentBlock {
     ) {
         self.put_pointer(argument, address);
         self.memory.push((index, memory));
+    }
+
+    /// Writes the offset of local memory for an argument, and keeps its size.
+    pub(super) fn put_local(&mut self, (index, argument): (usize, &Argument), offset: u64, size: u64) {
+        self.put_pointer(argument, offset);
+        self.local_sizes.push((index, size));
     }
 
     pub(super) fn set_local_memory(&mut self, size: u64) {
@@ -162,6 +170,16 @@ impl ArgumentBlock {
         u32::from_le_bytes(bytes.try_into().expect("four bytes"))
     }
 
+    /// Bytes of local memory of an argument.
+    pub(crate) fn local_size(&self, index: usize) -> u64 {
+        self.local_sizes.iter().find(|(argument, _)| *argument == index).map_or(0, |(_, size)| *size)
+    }
+
+    /// The address that an argument is.
+    pub(crate) fn address(&self, argument: &Argument) -> u64 {
+        u64::from_le_bytes(self.part(argument, 0, 8).try_into().expect("eight bytes"))
+    }
+
     /// Local memory of a work-group in bytes.
     pub(crate) fn local_memory(&self) -> u64 {
         self.local_memory
@@ -184,6 +202,7 @@ impl ArgumentBlock {
         let lengths = |of: &Self| [of.bytes.len(), of.memory.len()];
         lengths(self) == lengths(other)
             && self.local_memory == other.local_memory
+            && self.local_sizes == other.local_sizes
             && same_bytes()
             && same_memory()
     }
@@ -192,6 +211,7 @@ impl ArgumentBlock {
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.memory.clear();
+        self.local_sizes.clear();
         self.local_memory = 0;
     }
 }

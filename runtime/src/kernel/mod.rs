@@ -309,7 +309,7 @@ impl Kernel {
                 Some(ArgumentValue::Null) => {}
                 Some(ArgumentValue::Bytes(bytes)) => block.put(argument, bytes),
                 Some(ArgumentValue::Local(size)) => {
-                    block.put_pointer(argument, local.allocate(argument, *size));
+                    block.put_local((index, argument), local.allocate(argument, *size), *size);
                 }
                 Some(ArgumentValue::Buffer(buffer)) => {
                     let buffer = buffer.upgrade().ok_or_else(|| refused("is a buffer that was released"))?;

@@ -12,6 +12,7 @@ use gencl_i915::ObjectFlags;
 use gencl_program::{DataSection, PushSource};
 
 use super::batch::{BatchState, BatchWriter, EmittedState, WalkState};
+use super::check_buffer::CheckBuffer;
 use super::constant_sizes::{REGISTER, local_ids_size};
 use super::hardware::Hardware;
 use super::images::{self, ImageState};
@@ -134,6 +135,7 @@ impl<'a> Batch<'a> {
             size => Some(hardware.stack(context.space(), size, threads)?),
         };
         let printf = if prints { Some(context.printf().take(context.space())?) } else { None };
+        let check = CheckBuffer::new(context, launch)?;
 
         let stamps = stamps(slot);
         let images = image_state(context, slot, launch);
@@ -147,6 +149,7 @@ impl<'a> Batch<'a> {
             constants: launch.executable().constants().map_or(0, |constants| constants.address()),
             variables: launch.executable().variables().map_or(0, |variables| variables.address()),
             printf: printf.as_ref().map_or(0, |buffer| buffer.storage().address()),
+            check: check.as_ref().map_or(0, |buffer| buffer.storage().address()),
             stack: stack.as_ref().map_or(0, |stack| stack.address()),
         };
         let walks = walks.iter().map(|walk| walk_state(context, slot, launch, walk, &addresses, images));
@@ -160,29 +163,31 @@ impl<'a> Batch<'a> {
             stamps: addresses_of(slot, stamps),
             mark: launch.mark,
         };
-        add_objects(context, slot, launch, printf.as_ref());
+        add_objects(context, slot, launch);
+        let written = printf.iter().map(PrintfBuffer::storage).chain(check.iter().map(CheckBuffer::storage));
+        written.for_each(|storage| slot.add(storage, ObjectFlags::WRITE));
         reachable.add(context, slot, launch);
         for storage in scratch.into_iter().map(|(_, storage)| storage).chain(stack) {
             slot.add(&storage, ObjectFlags::WRITE);
             slot.kept.push(storage);
         }
-        slot.launches.push(BatchedLaunch { stamps: COMMANDS + stamps, printf });
+        slot.launches.push(BatchedLaunch { stamps: COMMANDS + stamps, printf, check });
         self.write(state);
         Ok(true)
     }
 
     /// Adds the last launch once more, with the same state. `false` when it does not fit, or the launch has a
-    /// `printf` buffer of its own.
+    /// buffer of its own.
     fn repeat(&mut self, launch: &EnqueuedLaunch) -> bool {
         let Some(mut state) = self.last.take() else { return false };
         let (set, slot, _) = self.parts();
-        let prints = slot.launches.last().is_none_or(|last| last.printf.is_some());
-        if prints || !has_room(set, slot, state.walks.len(), ALIGNMENT) {
+        let has_buffer = slot.launches.last().is_none_or(BatchedLaunch::has_buffer);
+        if has_buffer || !has_room(set, slot, state.walks.len(), ALIGNMENT) {
             return false;
         }
         let stamps = stamps(slot);
         (state.stamps, state.mark) = (addresses_of(slot, stamps), launch.mark);
-        slot.launches.push(BatchedLaunch { stamps: COMMANDS + stamps, printf: None });
+        slot.launches.push(BatchedLaunch { stamps: COMMANDS + stamps, printf: None, check: None });
         self.write(state);
         true
     }
@@ -348,13 +353,10 @@ fn walk_state(
 }
 
 /// Adds the buffers that a launch uses to the validation list.
-fn add_objects(context: &DeviceContext, slot: &mut Slot, launch: &Launch, printf: Option<&PrintfBuffer>) {
+fn add_objects(context: &DeviceContext, slot: &mut Slot, launch: &Launch) {
     slot.add(launch.executable().code(), ObjectFlags::CAPTURE);
     add_variables(slot, launch.executable(), DataSection::Constants, ObjectFlags::empty());
     add_variables(slot, launch.executable(), DataSection::Variables, ObjectFlags::WRITE);
-    if let Some(printf) = printf {
-        slot.add(printf.storage(), ObjectFlags::WRITE);
-    }
     for (_, memory) in launch.arguments.memory() {
         let (allocation, ..) = memory.range();
         slot.add(allocation.on(context), ObjectFlags::WRITE);

@@ -13,6 +13,7 @@ pub(crate) struct Addresses {
     pub(crate) constants: u64,
     pub(crate) variables: u64,
     pub(crate) printf: u64,
+    pub(crate) check: u64,
     pub(crate) stack: u64,
 }
 
@@ -25,6 +26,7 @@ fn is_address(source: PushSource) -> bool {
             | PushSource::ConstantBase
             | PushSource::VariableBase
             | PushSource::PrintfBuffer
+            | PushSource::CheckBuffer
             | PushSource::StackBase
     )
 }
@@ -73,6 +75,7 @@ pub(crate) fn cross_thread(
             PushSource::ConstantBase => addresses.constants,
             PushSource::VariableBase => addresses.variables,
             PushSource::PrintfBuffer => addresses.printf,
+            PushSource::CheckBuffer => addresses.check,
             PushSource::StackBase => addresses.stack,
         };
         put(push, &number.to_le_bytes());

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 
-use super::slot::{Slot, SlotPool};
+use super::slot::{BatchedLaunch, Slot, SlotPool};
 use crate::SharedMemory;
 use crate::memory::SharedList;
 
@@ -59,7 +59,7 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// `None` for a batch with something that is for one submission (`printf`, marks of a profile), for one queue (memory
+    /// `None` for a batch with something that is for one submission (`printf`, checks, marks of a profile), for one queue (memory
     /// of hardware threads), or that the kernel driver relocates, and where enough are kept.
     pub(super) fn new<'l>(
         slot: &Slot,
@@ -67,9 +67,9 @@ impl Origin {
         is_full: bool,
         pool: &SlotPool,
     ) -> Option<Self> {
-        let prints = slot.launches.iter().any(|launch| launch.printf.is_some());
+        let has_buffers = slot.launches.iter().any(BatchedLaunch::has_buffer);
         let of_queue = !slot.kept.is_empty() || slot.storage.relocates();
-        if prints || of_queue || parts.clone().any(|part| part.is_unique) {
+        if has_buffers || of_queue || parts.clone().any(|part| part.is_unique) {
             return None;
         }
         let _permit = Permit::new(pool.kept())?;

@@ -7,6 +7,7 @@
 mod argument_text;
 mod assemble;
 mod batch;
+mod check_buffer;
 mod clock;
 mod command_sets;
 mod commands;

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicUsize;
 use gencl_i915::{ExecObject, ObjectFlags};
 use parking_lot::Mutex;
 
+use super::check_buffer::CheckBuffer;
 use crate::Result;
 use crate::memory::{AddressSpace, Storage, Zone};
 use crate::printf::PrintfBuffer;
@@ -27,6 +28,14 @@ pub(super) struct BatchedLaunch {
     /// Offset in the slot of its timestamps: begin and end, 8 bytes each.
     pub(super) stamps: usize,
     pub(super) printf: Option<PrintfBuffer>,
+    pub(super) check: Option<CheckBuffer>,
+}
+
+impl BatchedLaunch {
+    /// Whether it has a buffer of its own, that no other launch writes to.
+    pub(super) fn has_buffer(&self) -> bool {
+        self.printf.is_some() || self.check.is_some()
+    }
 }
 
 /// A buffer for a batch and its state, and host memory to build them in.

@@ -11,6 +11,7 @@ use super::relocate::{note_places, presume, relocate};
 use super::slot::{COMMANDS, Slot};
 use super::{EnqueuedLaunch, Launch, clock, dump, failure};
 use crate::context::DeviceContext;
+use crate::findings;
 use crate::memory::Storage;
 use crate::{Code, Error, Result};
 
@@ -208,6 +209,14 @@ impl InFlight {
         let (first, last) = (slot.launches.first()?.stamps, slot.launches.last()?.stamps + 8);
         let [begin, end] = [first, last].map(|offset| slot.storage.memory().read_u64(offset));
         (end != UNWRITTEN).then(|| clock::duration(begin, end, context.device().facts().timestamp_hz))
+    }
+
+    /// Reports what the launch's checks have found, also when the launch did not end.
+    pub(crate) fn report_findings(&mut self, index: usize, launch: &Launch) {
+        let slot = self.slot.as_mut().expect("the slot is returned last");
+        if let Some(buffer) = slot.launches[index].check.take() {
+            findings::report(&buffer.findings(launch));
+        }
     }
 
     /// Writes the launch's `printf` output, also when the launch did not end.

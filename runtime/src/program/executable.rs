@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use gencl_program::finding::Site;
 use gencl_program::printf::PrintfFormat;
 use gencl_program::protocol::{Status, ToServer, WidenRequest};
 use gencl_program::{DebugSection, code_addresses, elf};
@@ -31,6 +32,7 @@ pub(crate) struct Executable {
     constants_size: u64,
     variables_size: u64,
     formats: Vec<PrintfFormat>,
+    sites: Vec<Site>,
     uneven_groups: bool,
     /// Pointers in `constants` and `variables`.
     relocations: Vec<gencl_program::Relocation>,
@@ -119,6 +121,7 @@ impl Executable {
             constants_size: program.data.constants.len() as u64,
             variables_size: program.data.variables.len() as u64,
             formats: program.formats,
+            sites: program.sites,
             uneven_groups: program.uneven_groups,
             relocations: program.data.relocations,
             debug: program.debug,
@@ -248,6 +251,20 @@ impl Executable {
     pub(crate) fn debug(&self) -> &[DebugSection] {
         let Some(origin) = self.origin.get().filter(|_| self.debug.is_empty()) else { return &self.debug };
         self.lines.get_or_init(|| origin.line_tables(&self.kernels).unwrap_or_default())
+    }
+
+    /// Places that are checked.
+    pub(crate) fn sites(&self) -> &[Site] {
+        &self.sites
+    }
+
+    /// Beginning and end of the program's variables, as addresses.
+    pub(crate) fn variable_ranges(&self) -> impl Iterator<Item = [u64; 2]> {
+        let parts = [(&self.constants, self.constants_size), (&self.variables, self.variables_size)];
+        parts.into_iter().filter_map(|(storage, size)| {
+            let begin = storage.as_ref()?.address();
+            Some([begin, begin + size])
+        })
     }
 
     /// Formats of `printf`.

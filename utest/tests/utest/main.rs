@@ -8,6 +8,7 @@ mod arithmetic;
 mod broken;
 mod build_options;
 mod builds;
+mod checks;
 mod child;
 mod command_buffer;
 mod control_flow;
@@ -52,6 +53,7 @@ fn main() {
 
 fn cases() -> Vec<Case> {
     let cases = [
+        checks::cases(),
         control_flow::cases(),
         arguments::cases(),
         memory::cases(),

@@ -38,6 +38,8 @@ pub struct Launch {
     pub arguments: Vec<Value>,
     /// The value of `Input::Push(PushSource::PrintfBuffer)`.
     pub printf_buffer: u64,
+    /// The value of `Input::Push(PushSource::CheckBuffer)`.
+    pub check_buffer: u64,
     /// Limit of instructions of a thread, after which it is assumed not to end.
     pub step_limit: u64,
 }
@@ -53,6 +55,7 @@ impl Launch {
             local_size: [local_size, 1, 1],
             arguments: Vec::new(),
             printf_buffer: 0,
+            check_buffer: 0,
             step_limit: 10_000_000,
         }
     }
@@ -138,6 +141,7 @@ impl<'l> Group<'l> {
                 PushSource::ConstantBase => self.constant_base,
                 PushSource::VariableBase => self.variable_base,
                 PushSource::PrintfBuffer => launch.printf_buffer,
+                PushSource::CheckBuffer => launch.check_buffer,
                 // Private memory has no address here.
                 PushSource::StackBase => 0,
             },

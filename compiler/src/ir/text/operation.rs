@@ -322,6 +322,7 @@ words! {
         "constant_base" => (PushSource::ConstantBase);
         "variable_base" => (PushSource::VariableBase);
         "printf_buffer" => (PushSource::PrintfBuffer);
+        "check_buffer" => (PushSource::CheckBuffer);
         "stack_base" => (PushSource::StackBase);
     }
     print |out| {}

@@ -104,6 +104,7 @@ fn random_instruction(choices: &[u32], blocks: u32, linear: bool) -> Option<(Ins
         PushSource::ConstantBase,
         PushSource::VariableBase,
         PushSource::PrintfBuffer,
+        PushSource::CheckBuffer,
         PushSource::StackBase,
     ];
     let inputs = [

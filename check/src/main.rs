@@ -1,0 +1,54 @@
+//! Runs a program whose kernels are checked, and reports what was found.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+use gencl_check::collect::collect;
+use gencl_check::output;
+use gencl_check::suppress::Suppressions;
+use gencl_commands::check::Arguments;
+use gencl_commands::child::{self, NotRun};
+
+fn run(arguments: &Arguments) -> Result<u8, NotRun> {
+    // What is wrong with the arguments is told before the program runs.
+    let suppressions = match &arguments.suppressions {
+        Some(file) => {
+            let failed = |error: String| format!("{}: {error}", file.display());
+            let text = std::fs::read_to_string(file).map_err(|error| failed(error.to_string()))?;
+            Suppressions::parse(&text).map_err(failed)?
+        }
+        None => Suppressions::default(),
+    };
+    if let Some(file) = &arguments.output {
+        std::fs::write(file, "").map_err(|error| format!("{}: {error}", file.display()))?;
+    }
+    let folder = tempfile::Builder::new().prefix("gencl-check-").tempdir();
+    let folder = folder.map_err(|error| format!("a temporary folder: {error}"))?;
+    let mut options = OsString::from("check,check-output=");
+    options.push(folder.path());
+    let mut command = child::with_driver(&arguments.program, arguments.device.as_deref(), &options);
+    let status = child::run(&mut command)?;
+    let mut findings = collect(folder.path())?;
+    findings.retain(|finding| !suppressions.has(finding));
+    let program = arguments.program[0].to_string_lossy();
+    let report = output::report(&findings, &program, arguments.format)?;
+    match &arguments.output {
+        Some(file) => {
+            std::fs::write(file, report).map_err(|error| format!("{}: {error}", file.display()))?;
+        }
+        None => eprint!("{report}"),
+    }
+    Ok(match (child::exit_code(status), findings.is_empty()) {
+        (0, false) => arguments.error_exitcode,
+        (code, _) => code,
+    })
+}
+
+fn main() -> ExitCode {
+    let status = run(&Arguments::parse()).unwrap_or_else(|NotRun { reason, status }| {
+        eprintln!("gencl-check: {reason}");
+        status
+    });
+    ExitCode::from(status)
+}

@@ -1,0 +1,52 @@
+//! `gencl-check`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Parser, ValueEnum};
+
+use crate::device_name;
+
+/// Finds faults in the OpenCL kernels that a program runs: accesses beyond their objects, divisions by zero and others.
+#[derive(Parser)]
+#[command(name = "gencl-check", version, arg_required_else_help = true, after_help = STATUSES)]
+pub struct Arguments {
+    /// The simulated device.
+    #[arg(long, value_name = "NAME", value_parser = device_name())]
+    pub device: Option<String>,
+    /// The form of the report.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
+    /// The file that the report is written to, instead of standard error.
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// The exit status when something was found and the program itself has succeeded.
+    #[arg(long, value_name = "STATUS", default_value_t = 1)]
+    pub error_exitcode: u8,
+    /// A file with findings that are not reported: KIND KERNEL FILE[:LINE] in each line, each of which may be *.
+    #[arg(long, value_name = "FILE")]
+    pub suppressions: Option<PathBuf>,
+    /// The program and its arguments.
+    #[arg(last = true, required = true)]
+    pub program: Vec<OsString>,
+}
+
+/// The statuses of `gencl-check`.
+const STATUSES: &str = "Exit status:
+  that of the program, if it is not 0
+  --error-exitcode  something was found
+  125               gencl-check itself failed
+  126, 127          the program cannot be executed, or is not there";
+
+/// Forms of reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// All that is known.
+    Json,
+    /// SARIF 2.1.0, for code hosts.
+    Sarif,
+    /// JUnit's XML, for CI servers.
+    Junit,
+}

@@ -1,0 +1,61 @@
+// Checks of what kernels do (program/src/finding.rs describes the buffer).
+
+#include "gencl.h"
+
+#define RECORD_SIZE 40
+#define RECORDS_OF_SITE 4
+// In dwords from the beginning of the buffer.
+#define ARGUMENTS 16
+
+// Leaves a record of a check that failed, the first times that it does.
+void __gencl_check(uint failed, uint site, ulong address, ulong offset, ulong size) {
+    if (!failed)
+        return;
+    global uint *buffer = __gencl_check_buffer();
+    if (atomic_inc(buffer + buffer[2] / 4 + site) >= RECORDS_OF_SITE)
+        return;
+    uint at = atomic_add(buffer, RECORD_SIZE);
+    if (at > buffer[1] - RECORD_SIZE)
+        return;
+    global uint *record = buffer + at / 4;
+    record[0] = site;
+    record[1] = get_global_id(0);
+    record[2] = get_global_id(1);
+    record[3] = get_global_id(2);
+    record[4] = address;
+    record[5] = address >> 32;
+    record[6] = offset;
+    record[7] = offset >> 32;
+    record[8] = size;
+    record[9] = size >> 32;
+}
+
+// Where an argument points to: offset in its object, and the object's size.
+ulong2 __gencl_check_argument(uint argument) {
+    global ulong *extent = (global ulong *)(__gencl_check_buffer() + ARGUMENTS + 4 * argument);
+    return (ulong2)(extent[0], extent[1]);
+}
+
+// Where a pointer of any kind in global memory, or a generic one, points to. The size is 0 if that is no allocation.
+// Generic pointers to other memory, and all pointers where allocations are not known, are far from both ends of one.
+ulong2 __gencl_check_pointer(ulong address) {
+    global uint *buffer = __gencl_check_buffer();
+    uint tag = address >> 61;
+    uint above = buffer[3];
+    if (above == ~0u || tag == 1 || tag == 2)
+        return (ulong2)(1ul << 30, 1ul << 31);
+    global ulong *allocations = (global ulong *)(buffer + buffer[4] / 4);
+    uint below = 0;
+    while (below < above) {
+        uint middle = (below + above) / 2;
+        if (address < allocations[2 * middle])
+            above = middle;
+        else if (address >= allocations[2 * middle + 1])
+            below = middle + 1;
+        else {
+            ulong begin = allocations[2 * middle];
+            return (ulong2)(address - begin, allocations[2 * middle + 1] - begin);
+        }
+    }
+    return (ulong2)(0, 0);
+}

@@ -1,0 +1,198 @@
+//! Where pointers point to: the offset in an object, and its size, as values of the program.
+//!
+//! They are computed along with each pointer, from the object at its root on, through indices, casts, choices and loops.
+//! Offsets have as many bits as the address space has for indices; they are negative in front of the object.
+
+use std::collections::HashMap;
+
+use crate::llvm::build::Builder;
+use crate::llvm::view::{Module, Opcode, Type, TypeKind, Value, ValueKind};
+
+/// Functions of the library that ask the launch: of a kernel's argument, and of a pointer that was loaded from memory.
+const OF_ARGUMENT: &str = "__gencl_check_argument";
+const OF_POINTER: &str = "__gencl_check_pointer";
+
+/// The prefix of functions whose pointers are to the launch's own memory.
+const OWN: &str = "__gencl_";
+
+/// Address spaces of private and local memory, whose pointers have 32 bits at run time.
+const SMALL_SPACES: [u32; 2] = [0, 3];
+
+/// Where a pointer points to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target<'m> {
+    /// Offset in the object in bytes, signed.
+    pub(super) offset: Value<'m>,
+    /// The object's size in bytes.
+    pub(super) size: Value<'m>,
+}
+
+/// The targets of a kernel's pointers.
+pub(super) struct Pointers<'c, 'm> {
+    builder: &'c Builder<'m>,
+    module: Module<'m>,
+    kernel: Value<'m>,
+    known: HashMap<Value<'m>, Option<Target<'m>>>,
+}
+
+impl<'c, 'm> Pointers<'c, 'm> {
+    pub(super) fn new(builder: &'c Builder<'m>, module: Module<'m>, kernel: Value<'m>) -> Self {
+        Self { builder, module, kernel, known: HashMap::new() }
+    }
+
+    /// Where a pointer points to. `None` for memory of the launch itself. The builder is somewhere else afterwards.
+    pub(super) fn target(&mut self, pointer: Value<'m>) -> Option<Target<'m>> {
+        if let Some(known) = self.known.get(&pointer) {
+            return *known;
+        }
+        let target = self.find(pointer);
+        self.known.insert(pointer, target);
+        target
+    }
+
+    fn find(&mut self, pointer: Value<'m>) -> Option<Target<'m>> {
+        let b = self.builder;
+        let int = self.offset_type(pointer);
+        let static_size = |size| Target { offset: b.zero(int), size: b.number_of(int, size) };
+        match pointer.kind() {
+            ValueKind::Argument => {
+                let index = self.kernel.parameters().iter().position(|parameter| *parameter == pointer)?;
+                b.before(first_instruction(self.kernel)?);
+                let pair = b.vector(b.int(64), 2);
+                Some(self.halves(b.call(OF_ARGUMENT, pair, &[b.number(32, index as u64)]), int))
+            }
+            ValueKind::GlobalVariable => Some(static_size(self.module.size_of(pointer.value_type()))),
+            ValueKind::Zero => Some(static_size(0)),
+            ValueKind::Instruction | ValueKind::ConstantExpression => match pointer.opcode() {
+                Opcode::LLVMAlloca => {
+                    let count = pointer.operand(0).integer().unwrap_or(1);
+                    Some(static_size(count * self.module.size_of(pointer.allocated_type())))
+                }
+                Opcode::LLVMGetElementPtr => {
+                    let base = self.target(pointer.operand(0))?;
+                    self.before(pointer);
+                    let offset = b.binary(Opcode::LLVMAdd, base.offset, self.distance(pointer, int));
+                    Some(Target { offset, ..base })
+                }
+                Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast => {
+                    let base = self.target(pointer.operand(0))?;
+                    self.before(pointer);
+                    Some(Target {
+                        offset: b.resize(base.offset, int, true),
+                        size: b.resize(base.size, int, false),
+                    })
+                }
+                Opcode::LLVMSelect => {
+                    let [yes, no] = [1, 2].map(|index| self.target(pointer.operand(index)));
+                    let (yes, no, condition) = (yes?, no?, pointer.operand(0));
+                    self.before(pointer);
+                    Some(Target {
+                        offset: b.select(condition, yes.offset, no.offset),
+                        size: b.select(condition, yes.size, no.size),
+                    })
+                }
+                Opcode::LLVMFreeze => self.target(pointer.operand(0)),
+                Opcode::LLVMPHI => Some(self.merged(pointer, int)),
+                Opcode::LLVMCall if pointer.callee().is_some_and(|callee| callee.name().starts_with(OWN)) => {
+                    None
+                }
+                _ => Some(self.asked(pointer, int)),
+            },
+            _ => Some(self.far_from_ends(int)),
+        }
+    }
+
+    /// Of a phi: both numbers are phis.
+    fn merged(&mut self, phi: Value<'m>, int: Type<'m>) -> Target<'m> {
+        let b = self.builder;
+        b.before(phi);
+        let target = Target { offset: b.phi(int, &[]), size: b.phi(int, &[]) };
+        // The phi may be among its own values.
+        self.known.insert(phi, Some(target));
+        for (value, block) in phi.incoming() {
+            let incoming = self.target(value).unwrap_or_else(|| self.far_from_ends(int));
+            target.offset.add_incoming(incoming.offset, block);
+            target.size.add_incoming(incoming.size, block);
+        }
+        target
+    }
+
+    /// Of a pointer that was loaded or made of an integer: the launch knows allocations in global memory.
+    fn asked(&mut self, pointer: Value<'m>, int: Type<'m>) -> Target<'m> {
+        let b = self.builder;
+        let is_small = SMALL_SPACES.iter().any(|&space| pointer.ty().is_pointer_to(space));
+        let Some(next) = pointer.next().filter(|_| !is_small) else { return self.far_from_ends(int) };
+        b.before(next);
+        let address = b.cast(Opcode::LLVMPtrToInt, pointer, b.int(64));
+        self.halves(b.call(OF_POINTER, b.vector(b.int(64), 2), &[address]), int)
+    }
+
+    /// An offset and a size that no access is out of.
+    fn far_from_ends(&self, int: Type<'m>) -> Target<'m> {
+        Target { offset: self.builder.number_of(int, 1 << 30), size: self.builder.number_of(int, 1 << 31) }
+    }
+
+    fn halves(&self, pair: Value<'m>, int: Type<'m>) -> Target<'m> {
+        let half = |index| self.builder.resize(self.builder.extract(pair, index), int, false);
+        Target { offset: half(0), size: half(1) }
+    }
+
+    /// Puts the builder in front of an instruction; for constants there is nothing to build.
+    fn before(&self, value: Value<'m>) {
+        if value.kind() == ValueKind::Instruction {
+            self.builder.before(value);
+        }
+    }
+
+    /// The bytes that a `getelementptr` adds.
+    fn distance(&self, pointer: Value<'m>, int: Type<'m>) -> Value<'m> {
+        let b = self.builder;
+        let mut ty = pointer.source_element_type();
+        let mut sum = b.zero(int);
+        for (step, index) in pointer.operands().into_iter().skip(1).enumerate() {
+            let size = match ty.kind() {
+                _ if step == 0 => self.module.size_of(ty),
+                TypeKind::Struct(_) => {
+                    let field = index.integer().unwrap_or_default() as u32;
+                    sum =
+                        b.binary(Opcode::LLVMAdd, sum, b.number_of(int, self.module.field_offset(ty, field)));
+                    ty = ty.field(field);
+                    continue;
+                }
+                TypeKind::Array(_, element) | TypeKind::Vector(_, element) => {
+                    ty = element;
+                    self.module.size_of(element)
+                }
+                _ => continue,
+            };
+            let index = b.resize(index, int, true);
+            sum = b.binary(Opcode::LLVMAdd, sum, b.binary(Opcode::LLVMMul, index, b.number_of(int, size)));
+        }
+        sum
+    }
+
+    /// The type of offsets.
+    fn offset_type(&self, pointer: Value<'m>) -> Type<'m> {
+        let is_small = SMALL_SPACES.iter().any(|&space| pointer.ty().is_pointer_to(space));
+        self.builder.int(if is_small { 32 } else { 8 * self.module.pointer_size() })
+    }
+}
+
+/// The first instruction of a function with a body.
+fn first_instruction(function: Value) -> Option<Value> {
+    function.blocks().next()?.instructions().next()
+}
+
+/// What a pointer is derived from by indices and casts.
+pub(super) fn root(pointer: Value) -> Value {
+    let mut root = pointer;
+    while matches!(root.kind(), ValueKind::Instruction | ValueKind::ConstantExpression)
+        && matches!(
+            root.opcode(),
+            Opcode::LLVMGetElementPtr | Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast | Opcode::LLVMFreeze
+        )
+    {
+        root = root.operand(0);
+    }
+    root
+}

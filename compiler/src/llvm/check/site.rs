@@ -1,0 +1,59 @@
+//! What reports say of a place: the source's functions and lines, and the object.
+
+use gencl_program::finding::{Object, Place};
+
+use crate::llvm::debug::DebugLocation;
+use crate::llvm::view::{Opcode, Value, ValueKind};
+
+/// Address space of local memory.
+const LOCAL: u32 = 3;
+
+/// The place of an instruction in the source, and the calls that it was inlined by, the kernel last.
+pub(super) fn places(instruction: Value) -> Vec<Place> {
+    let chain = std::iter::successors(DebugLocation::of(instruction), |location| location.inlined_at());
+    let place = |location: DebugLocation| {
+        let subprogram = location.subprogram();
+        Place {
+            function: subprogram.map(|subprogram| subprogram.name()).unwrap_or_default(),
+            file: location.file().map(|file| file.name()).unwrap_or_default(),
+            line: location.line(),
+            column: location.column(),
+        }
+    };
+    chain.map(place).collect()
+}
+
+/// The object at the root of a pointer ([`super::pointer::root`]), if it has a name.
+pub(super) fn object(kernel: Value, root: Value) -> Option<Object> {
+    match root.kind() {
+        ValueKind::Argument => {
+            let index = kernel.parameters().iter().position(|parameter| *parameter == root)?;
+            Some(Object::Argument(index as u32, root.name()))
+        }
+        ValueKind::Instruction if root.opcode() == Opcode::LLVMAlloca => {
+            Some(Object::Private(without_number(&root.name()).into()))
+        }
+        ValueKind::GlobalVariable => {
+            let name = root.name();
+            // Clang puts the function's name in front.
+            let plain =
+                name.rsplit('.').find(|part| part.parse::<u32>().is_err()).unwrap_or(&name).to_owned();
+            Some(if root.ty().is_pointer_to(LOCAL) { Object::Local(plain) } else { Object::Variable(plain) })
+        }
+        _ => None,
+    }
+}
+
+/// A name without what LLVM appends to make names unique, and when it inlines: `sum.i.i12` is sum.
+fn without_number(name: &str) -> &str {
+    name.split('.').next().unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn names_are_those_of_the_source() {
+        assert_eq!(super::without_number("sum.i.i12"), "sum");
+        assert_eq!(super::without_number("sum"), "sum");
+    }
+}

@@ -1,0 +1,101 @@
+//! The table of faults.
+
+use gencl_utest::Need;
+
+use super::Argument::{Int, Ints, Local, Null};
+use super::{Argument, Found, Row};
+
+/// Generic pointers.
+const GENERIC: Need = Need::Feature("__opencl_c_generic_address_space");
+
+/// A kernel without a fault.
+const fn right(name: &'static str, arguments: &'static [Argument], source: &'static str) -> Row {
+    Row { name, source, arguments, sizes: (64, 32), needs: &[], found: &[] }
+}
+
+/// A kernel with one fault: what is found, the line and the work-item.
+const fn row(
+    name: &'static str,
+    arguments: &'static [Argument],
+    source: &'static str,
+    found: &'static [Found],
+) -> Row {
+    Row { found, ..right(name, arguments, source) }
+}
+
+const fn found(what: &'static str, line: u32, work_item: &'static str) -> Found {
+    Found { what, line, work_item }
+}
+
+#[rustfmt::skip]
+pub const ROWS: &[Row] = &[
+    // Global memory.
+    row("global_write_behind", &[Ints(63)], "K(global int *p) {\n  int i = get_global_id(0);\n  p[i] = i;\n}",
+        &[found("out-of-bounds write of 4 bytes", 3, "(63, 0, 0): it begins 0 bytes behind argument 0 (p) of 252 bytes")]),
+    row("global_write_far", &[Ints(64)], "K(global int *p) {\n  if (get_global_id(0) == 9)\n    p[64 + 64] = 1;\n}",
+        &[found("out-of-bounds write of 4 bytes", 3, "(9, 0, 0): it begins 256 bytes behind argument 0 (p) of 256 bytes")]),
+    row("global_read_before", &[Ints(64), Ints(64)], "K(global int *p, const global int *q) {\n  int i = get_global_id(0);\n  p[i] = q[i - 1];\n}",
+        &[found("out-of-bounds read of 4 bytes", 3, "(0, 0, 0): it begins 4 bytes before argument 1 (q) of 256 bytes")]),
+    row("global_vector_partly", &[Ints(66), Ints(256)], "K(global int *p, global int *q) {\n  int i = get_global_id(0) & 15;\n  int4 v = vload4(i + 1, p);\n  vstore4(v, i, q);\n}",
+        &[found("out-of-bounds read of 16 bytes", 3, "(15, 0, 0): its last 8 bytes are behind argument 0 (p) of 264 bytes")]),
+    row("global_in_loop", &[Ints(64), Ints(64), Int(65)], "K(global int *p, global int *q, int n) {\n  int sum = 0;\n  for (int k = 0; k < n; k++)\n    sum += q[k];\n  p[get_global_id(0)] = sum;\n}",
+        &[found("out-of-bounds read of 4 bytes", 4, "(0, 0, 0): it begins 0 bytes behind argument 1 (q) of 256 bytes")]),
+    row("global_pointer_in_loop", &[Ints(64), Ints(64)], "K(global int *p, global int *q) {\n  int sum = 0;\n  for (global int *r = q; r <= q + 64; r++)\n    sum += *r;\n  p[get_global_id(0)] = sum;\n}",
+        &[found("out-of-bounds read of 4 bytes", 4, "(0, 0, 0): it begins 0 bytes behind argument 1 (q) of 256 bytes")]),
+    row("global_inlined", &[Ints(64)], "void put(global int *p, int i) {\n  p[i] = i;\n}\nK(global int *p) {\n  put(p, get_global_id(0) + 1);\n}",
+        &[found("out-of-bounds write of 4 bytes", 2, "(63, 0, 0): it begins 0 bytes behind argument 0 (p) of 256 bytes")]),
+    row("global_of_two", &[Ints(64), Ints(8)], "K(global int *p, global int *q) {\n  int i = get_global_id(0);\n  global int *r = i & 1 ? p : q;\n  r[i] = i;\n}",
+        &[found("out-of-bounds write of 4 bytes", 4, "(8, 0, 0): it begins 0 bytes behind argument 1 (q) of 32 bytes")]),
+    row("global_byte", &[Ints(16)], "K(global uchar *p) {\n  p[get_global_id(0) + 1] = 1;\n}",
+        &[found("out-of-bounds write of 1 byte", 2, "(63, 0, 0): it begins 0 bytes behind argument 0 (p) of 64 bytes")]),
+    row("global_null", &[Ints(64), Null], "K(global int *p, global int *q) {\n  if (get_global_id(0) == 5)\n    q[get_global_id(0)] = 1;\n}",
+        &[found("out-of-bounds write of 4 bytes", 3, "(5, 0, 0): argument 1 (q) is a null pointer")]),
+    row("global_atomic", &[Ints(64)], "K(global int *p) {\n  atomic_inc(p + get_global_id(0) * 2);\n}",
+        &[found("out-of-bounds atomic operation on 4 bytes", 2, "(32, 0, 0): it begins 0 bytes behind argument 0 (p) of 256 bytes")]),
+    row("global_two_places", &[Ints(64)], "K(global int *p) {\n  int i = get_global_id(0);\n  p[i + 1] = p[i + 2];\n}",
+        &[found("out-of-bounds read of 4 bytes", 3, "(62, 0, 0): it begins 0 bytes behind"), found("out-of-bounds write of 4 bytes", 3, "(63, 0, 0): it begins 0 bytes behind")]),
+    right("global_right", &[Ints(64), Ints(64)], "K(global int *p, global int *q) {\n  int i = get_global_id(0);\n  p[i] = q[63 - i];\n}"),
+    right("global_end_pointer", &[Ints(64)], "K(global int *p) {\n  global int *end = p + 64;\n  for (global int *r = p; r != end; r++) if (r - p == get_global_id(0)) *r = 1;\n}"),
+    right("global_guarded", &[Ints(50)], "K(global int *p) {\n  int i = get_global_id(0);\n  if (i >= 50) return;\n  p[i] = i;\n}"),
+    // Local memory.
+    row("local_variable", &[Ints(64)], "K(global int *p) {\n  local int tile[32];\n  int i = get_local_id(0);\n  tile[i + 1] = i;\n  barrier(CLK_LOCAL_MEM_FENCE);\n  p[get_global_id(0)] = tile[i];\n}",
+        &[found("out-of-bounds write of 4 bytes", 4, "(31, 0, 0): it begins 0 bytes behind local variable tile of 128 bytes")]),
+    row("local_argument", &[Ints(64), Local(128)], "K(global int *p, local int *tile) {\n  int i = get_local_id(0);\n  tile[i] = i;\n  barrier(CLK_LOCAL_MEM_FENCE);\n  p[get_global_id(0)] = tile[i + 1];\n}",
+        &[found("out-of-bounds read of 4 bytes", 5, "(31, 0, 0): it begins 0 bytes behind argument 1 (tile) of 128 bytes")]),
+    row("local_neighbour", &[Ints(64)], "K(global int *p) {\n  local int a[32], b[32];\n  int i = get_local_id(0);\n  a[i] = b[i] = i;\n  barrier(CLK_LOCAL_MEM_FENCE);\n  p[get_global_id(0)] = a[i] + b[i - 1];\n}",
+        &[found("out-of-bounds read of 4 bytes", 6, "(0, 0, 0): it begins 4 bytes before local variable b of 128 bytes")]),
+    row("local_atomic", &[Ints(64), Local(64)], "K(global int *p, local int *bins) {\n  int i = get_local_id(0);\n  if (i < 16) bins[i] = 0;\n  barrier(CLK_LOCAL_MEM_FENCE);\n  atomic_add(&bins[i], 1);\n}",
+        &[found("out-of-bounds atomic operation on 4 bytes", 5, "(16, 0, 0): it begins 0 bytes behind argument 1 (bins) of 64 bytes")]),
+    right("local_right", &[Ints(64), Local(128)], "K(global int *p, local int *tile) {\n  int i = get_local_id(0);\n  tile[i] = i;\n  barrier(CLK_LOCAL_MEM_FENCE);\n  p[get_global_id(0)] = tile[31 - i];\n}"),
+    // Private memory.
+    row("private_array", &[Ints(64), Int(5)], "K(global int *p, int n) {\n  int t[4];\n  for (int k = 0; k < n; k++)\n    t[k] = p[k];\n  p[get_global_id(0)] = t[n & 3];\n}",
+        &[found("out-of-bounds write of 4 bytes", 4, "(0, 0, 0): it begins 0 bytes behind private variable t of 16 bytes")]),
+    row("private_constant_index", &[Ints(64)], "K(global int *p) {\n  int t[4] = {1, 2, 3, 4};\n  global int *q = p;\n  int *end = t + 4;\n  q[get_global_id(0)] = *end;\n}",
+        &[found("out-of-bounds read of 4 bytes", 5, "(0, 0, 0): it begins 0 bytes behind private variable t of 16 bytes")]),
+    row("private_member", &[Ints(64), Int(4)], "struct S { int a[4]; int b; };\nK(global int *p, int n) {\n  struct S s;\n  for (int k = 0; k < 4; k++) s.a[k] = k;\n  s.b = 7;\n  p[get_global_id(0)] = s.a[n];\n}",
+        &[found("index beyond a member of 4 elements", 6, "(0, 0, 0): the index is 4")]),
+    row("private_inlined", &[Ints(64)], "int last(int *t, int n) {\n  return t[n];\n}\nK(global int *p) {\n  int t[8];\n  for (int k = 0; k < 8; k++) t[k] = k;\n  p[get_global_id(0)] = last(t, get_local_id(0) / 3);\n}",
+        &[found("out-of-bounds read of 4 bytes", 2, "(24, 0, 0): it begins 0 bytes behind private variable t of 32 bytes")]),
+    right("private_right", &[Ints(64), Int(4)], "struct S { int a[4]; int b; };\nK(global int *p, int n) {\n  struct S s;\n  for (int k = 0; k < n; k++) s.a[k] = k;\n  s.b = 7;\n  p[get_global_id(0)] = s.a[n - 1] + s.b;\n}"),
+    // Constant memory.
+    row("constant_variable", &[Ints(64)], "constant int table[4] = {1, 2, 3, 4};\nK(global int *p) {\n  int i = get_global_id(0);\n  p[i] = table[i];\n}",
+        &[found("out-of-bounds read of 4 bytes", 4, "(4, 0, 0): it begins 0 bytes behind program variable table of 16 bytes")]),
+    row("constant_argument", &[Ints(64), Ints(32)], "K(global int *p, constant int *q) {\n  int i = get_global_id(0);\n  p[i] = q[i];\n}",
+        &[found("out-of-bounds read of 4 bytes", 3, "(32, 0, 0): it begins 0 bytes behind argument 1 (q) of 128 bytes")]),
+    right("constant_right", &[Ints(64), Ints(64)], "constant int table[4] = {1, 2, 3, 4};\nK(global int *p, constant int *q) {\n  int i = get_global_id(0);\n  p[i] = q[i] + table[i & 3];\n}"),
+    // Arithmetic.
+    row("divide", &[Ints(64)], "K(global int *p) {\n  int i = get_global_id(0);\n  p[i] = 100 / (i - 7);\n}",
+        &[found("division by zero", 3, "(7, 0, 0)")]),
+    row("remainder_vector", &[Ints(64)], "K(global uint *p) {\n  uint i = get_global_id(0);\n  uint2 r = (uint2)(5, 6) % (uint2)(1, i & 3);\n  p[i] = r.x + r.y;\n}",
+        &[found("division by zero", 3, "(0, 0, 0)")]),
+    row("convert", &[Ints(64)], "K(global int *p) {\n  int i = get_global_id(0);\n  float x = i * 1e8f;\n  p[i] = (int)x;\n}",
+        &[found("conversion of a float that the integer's type cannot represent", 4, "(22, 0, 0)")]),
+    right("arithmetic_right", &[Ints(64)], "K(global int *p) {\n  int i = get_global_id(0);\n  float x = i * -1e7f;\n  p[i] = (int)x / (i + 1) + convert_int_sat(x * 1e9f) + (char)(i - 128.9f) + (int)sin(x) % 3;\n}"),
+    // Generic pointers, and pointers in memory.
+    Row { needs: &[GENERIC], ..row("generic", &[Ints(64)], "int get(int *p, int i) {\n  return p[i];\n}\nK(global int *p) {\n  int t[4] = {1, 2, 3, 4};\n  int i = get_global_id(0);\n  p[i] = get(i < 32 ? t : (int *)p, i & 3) + get(p, i + 1);\n}",
+        &[found("out-of-bounds read of 4 bytes", 2, "(63, 0, 0): it begins 0 bytes behind argument 0 (p) of 256 bytes")]) },
+    right("async_copy", &[Ints(64), Local(128)], "K(global int *p, local int *t) {\n  event_t e = async_work_group_copy(t, p, 32, 0);\n  wait_group_events(1, &e);\n  p[get_global_id(0)] = t[get_local_id(0)];\n}"),
+    row("async_copy_behind", &[Ints(50), Local(128)], "K(global int *p, local int *t) {\n  event_t e = async_work_group_copy(t, p + 20, 32, 0);\n  wait_group_events(1, &e);\n}",
+        &[found("out-of-bounds read of 4 bytes", 2, "(30, 0, 0): it begins 0 bytes behind argument 0 (p) of 200 bytes")]),
+    right("printf", &[Ints(64)], "K(global int *p) {\n  if (get_global_id(0) == 1) printf(\"%d %s\\n\", p[3], \"x\");\n}"),
+];
