@@ -66,6 +66,7 @@ mod tests {
             address: 0,
             offset: 0,
             size: 0,
+            other: None,
             count: 2,
             launches: 1,
         }

@@ -11,6 +11,17 @@ use gencl_commands::check::Arguments;
 use gencl_commands::child::{self, NotRun};
 
 fn run(arguments: &Arguments) -> Result<u8, NotRun> {
+    let Some(name) = arguments.program.first().filter(|_| arguments.sources.is_empty()) else {
+        let files: Vec<_> = arguments.sources.iter().map(|file| file.display().to_string()).collect();
+        let reason = match files.as_slice() {
+            [] => "no program is given: gencl-check -- PROGRAM".to_owned(),
+            files => format!(
+                "a program is checked as it runs: gencl-check -- PROGRAM; to compile for all GPUs: gencl compile --check {}",
+                files.join(" ")
+            ),
+        };
+        return Err(NotRun { reason, status: 2 });
+    };
     // What is wrong with the arguments is told before the program runs.
     let suppressions = match &arguments.suppressions {
         Some(file) => {
@@ -27,12 +38,14 @@ fn run(arguments: &Arguments) -> Result<u8, NotRun> {
     let folder = folder.map_err(|error| format!("a temporary folder: {error}"))?;
     let mut options = OsString::from("check,check-output=");
     options.push(folder.path());
+    if !arguments.tool.is_empty() {
+        options.push(format!(",check-tools={}", arguments.tool.join("+")));
+    }
     let mut command = child::with_driver(&arguments.program, arguments.device.as_deref(), &options);
     let status = child::run(&mut command)?;
     let mut findings = collect(folder.path())?;
     findings.retain(|finding| !suppressions.has(finding));
-    let program = arguments.program[0].to_string_lossy();
-    let report = output::report(&findings, &program, arguments.format)?;
+    let report = output::report(&findings, &name.to_string_lossy(), arguments.format)?;
     match &arguments.output {
         Some(file) => {
             std::fs::write(file, report).map_err(|error| format!("{}: {error}", file.display()))?;

@@ -83,6 +83,7 @@ mod tests {
             address: 0,
             offset: 0,
             size: 0,
+            other: None,
             count: 1,
             launches: 1,
         };

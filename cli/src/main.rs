@@ -48,8 +48,8 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, String> {
 /// Replaces this process by a tool. Returns why it cannot.
 fn execute<'a>(name: &OsStr, arguments: impl Iterator<Item = &'a OsString>) -> String {
     match tools::find(name) {
-        Ok((program, first)) => {
-            let error = Command::new(&program).args(first).args(arguments).exec();
+        Ok(program) => {
+            let error = Command::new(&program).args(arguments).exec();
             format!("{}: {error}", program.display())
         }
         Err(reason) => reason,

@@ -14,48 +14,38 @@ pub struct Tool {
     pub about: &'static str,
     /// The program.
     program: &'static str,
-    /// Arguments before those of the user.
-    first: &'static [&'static str],
 }
 
 /// All tools that gencl has. Others that are called `gencl-NAME` are found as well.
 pub const TOOLS: &[Tool] = &[
-    Tool { name: "compile", about: "Compile OpenCL C for a GPU (genclc)", program: "genclc", first: &[] },
-    Tool {
-        name: "check",
-        about: "Compile OpenCL C for all GPUs, and say what is wrong on which",
-        program: "genclc",
-        first: &["--check"],
-    },
+    Tool { name: "compile", about: "Compile OpenCL C for a GPU (genclc)", program: "genclc" },
+    Tool { name: "check", about: "Run a program and find faults in its kernels", program: "gencl-check" },
     Tool {
         name: "profile",
         about: "Run a program and show which lines of its kernels take the time",
         program: "gencl-profile",
-        first: &[],
     },
     Tool {
         name: "sim",
         about: "Run a program with a simulated GPU, which any OpenCL driver can use",
         program: "gencl-sim",
-        first: &[],
     },
-    Tool { name: "stats", about: "Compare statistics of kernels", program: "gencl-stats", first: &[] },
+    Tool { name: "stats", about: "Compare statistics of kernels", program: "gencl-stats" },
     Tool {
         name: "objdump",
         about: "Disassemble the kernels of a program with their source lines",
         program: "gencl-objdump",
-        first: &[],
     },
 ];
 
 /// What programs of gencl begin with.
 const PREFIX: &str = "gencl-";
 
-/// The program of a tool by its name, with the arguments before those of the user.
+/// The program of a tool by its name.
 ///
 /// # Errors
 /// It is not there; the text says where it was looked for.
-pub fn find(name: &OsStr) -> Result<(PathBuf, &'static [&'static str]), String> {
+pub fn find(name: &OsStr) -> Result<PathBuf, String> {
     let known = TOOLS.iter().find(|tool| tool.name == name);
     let program = known.map_or_else(
         || {
@@ -67,8 +57,7 @@ pub fn find(name: &OsStr) -> Result<(PathBuf, &'static [&'static str]), String> 
     );
     let folders = folders();
     let found = folders.iter().map(|folder| folder.join(&program)).find(|path| path.is_file());
-    let first = known.map_or(&[][..], |tool| tool.first);
-    found.map(|path| (path, first)).ok_or_else(|| {
+    found.ok_or_else(|| {
         let program = program.to_string_lossy();
         let hint = match known {
             Some(_) => {
@@ -92,8 +81,7 @@ fn names() -> impl Iterator<Item = &'static str> {
 pub fn list() -> String {
     let line = |tool: &Tool| {
         let place = find(tool.name.as_ref());
-        let place =
-            place.map_or_else(|_| "(not installed)".to_owned(), |(path, _)| path.display().to_string());
+        let place = place.map_or_else(|_| "(not installed)".to_owned(), |path| path.display().to_string());
         format!("{:<9} {:<72} {place}\n", tool.name, tool.about)
     };
     let own = [

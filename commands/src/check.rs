@@ -3,7 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Parser, ValueEnum};
+use gencl_program::finding::Tools;
 
 use crate::device_name;
 
@@ -14,6 +16,10 @@ pub struct Arguments {
     /// The simulated device.
     #[arg(long, value_name = "NAME", value_parser = device_name())]
     pub device: Option<String>,
+    /// Only these checks, separated by commas: memory (accesses are within their objects), arithmetic (divisors are not zero,
+    /// floats fit into integers), race (accesses of work-items do not race).
+    #[arg(long, value_name = "TOOLS", value_delimiter = ',', value_parser = PossibleValuesParser::new(Tools::NAMES))]
+    pub tool: Vec<String>,
     /// The form of the report.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
@@ -26,8 +32,11 @@ pub struct Arguments {
     /// A file with findings that are not reported: KIND KERNEL FILE[:LINE] in each line, each of which may be *.
     #[arg(long, value_name = "FILE")]
     pub suppressions: Option<PathBuf>,
+    /// What earlier versions compiled.
+    #[arg(hide = true)]
+    pub sources: Vec<PathBuf>,
     /// The program and its arguments.
-    #[arg(last = true, required = true)]
+    #[arg(last = true)]
     pub program: Vec<OsString>,
 }
 

@@ -6,6 +6,7 @@
 #define RECORDS_OF_SITE 4
 // In dwords from the beginning of the buffer.
 #define ARGUMENTS 16
+#define SHARED (1ul << 63)
 
 // Leaves a record of a check that failed, the first times that it does.
 void __gencl_check(uint failed, uint site, ulong address, ulong offset, ulong size) {
@@ -33,7 +34,13 @@ void __gencl_check(uint failed, uint site, ulong address, ulong offset, ulong si
 // Where an argument points to: offset in its object, and the object's size.
 ulong2 __gencl_check_argument(uint argument) {
     global ulong *extent = (global ulong *)(__gencl_check_buffer() + ARGUMENTS + 4 * argument);
-    return (ulong2)(extent[0], extent[1]);
+    return (ulong2)(extent[0] & ~SHARED, extent[1]);
+}
+
+// Whether another argument points into the same object.
+uint __gencl_check_is_shared(uint argument) {
+    global ulong *extent = (global ulong *)(__gencl_check_buffer() + ARGUMENTS + 4 * argument);
+    return (extent[0] & SHARED) != 0;
 }
 
 // Where a pointer of any kind in global memory, or a generic one, points to. The size is 0 if that is no allocation.

@@ -10,16 +10,30 @@
 //! | 8 | offset of the counters |
 //! | 12 | number of allocations, or [`UNKNOWN`] |
 //! | 16 | offset of the allocations |
-//! | [`ARGUMENTS`] on | for each argument of the kernel, 16 bytes: how many bytes of its object are in front of the pointer, and the object's size in bytes |
+//! | 20 | offset of the entries of local memory |
+//! | 24 | number of work-groups that have some, a power of two, less 1 |
+//! | 28 | entries of a work-group |
+//! | 32 | offset of the entries of global memory |
+//! | 36 | their number, a power of two, less 1 |
+//! | 40 | how many bits that has |
+//! | [`ARGUMENTS`] on | for each argument of the kernel, 16 bytes: how many bytes of its object are in front of the pointer, and the object's size in bytes; [`SHARED`] is added to the former if another argument points into the object |
 //! | the counters | a dword for each site of the program: how often its check failed |
 //! | the allocations | 16 bytes for each, sorted: address, and address of the end |
 //! | records | [`RECORD_SIZE`] bytes each |
+//! | entries of local memory | [`ENTRY_SIZE`] bytes each: the words ([`Access`]) of the work-items that have written the granules last, of those that have read them, and of those that have changed them atomically; then the index of the site of each (4 bytes), in the same order |
+//! | entries of global memory | the same |
 //!
 //! Offsets are from the beginning of the buffer, in bytes. A site leaves at most [`RECORDS_OF_SITE`] records.
+//!
+//! Granules are 1, 2 or 4 bytes, as the kernel's smallest access. A work-group has the entries of its number modulo theirs,
+//! a granule of global memory an entry by its address; another one that has the same entry replaces it, so that a race
+//! may be overlooked.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+
+use crate::debug::{self, Debug};
 
 /// Offset of the sizes of arguments in the buffer, in bytes.
 pub const ARGUMENTS: u32 = 64;
@@ -31,8 +45,47 @@ pub const RECORD_SIZE: u32 = 40;
 /// How many records each site leaves in a launch.
 pub const RECORDS_OF_SITE: u32 = 4;
 
+/// Another argument points into the same object.
+pub const SHARED: u64 = 1 << 63;
+
+/// Bytes of an entry.
+pub const ENTRY_SIZE: u32 = 40;
+
 /// Instead of the number of allocations: pointers from memory cannot be checked.
 pub const UNKNOWN: u32 = u32::MAX;
+
+/// What is checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tools {
+    /// Accesses are within their objects.
+    pub memory: bool,
+    /// Operations have defined results.
+    pub arithmetic: bool,
+    /// Accesses do not race with each other.
+    pub race: bool,
+}
+
+impl Tools {
+    /// The names of the tools.
+    pub const NAMES: [&str; 3] = ["memory", "arithmetic", "race"];
+
+    /// Those that debug options ask for: with [`debug::CHECK`] those of [`debug::CHECK_TOOLS`], or all.
+    #[must_use]
+    pub fn of(debug: &Debug) -> Self {
+        let named = debug.value(debug::CHECK_TOOLS);
+        let is_asked = |tool| {
+            debug.is_set(debug::CHECK) && named.is_none_or(|names| names.split('+').any(|name| name == tool))
+        };
+        let [memory, arithmetic, race] = Self::NAMES.map(is_asked);
+        Self { memory, arithmetic, race }
+    }
+
+    /// Whether anything is checked.
+    #[must_use]
+    pub fn any(self) -> bool {
+        self != Self::default()
+    }
+}
 
 /// A place in a program that is checked. Records refer to it by its index in [`Program::sites`](crate::Program::sites).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -56,6 +109,12 @@ pub enum Check {
     Atomic(u64),
     /// An index is within an array of so many elements, which is a member of a structure.
     Index(u64),
+    /// A read of so many bytes races with no other access.
+    RaceRead(u64),
+    /// A write does not.
+    RaceWrite(u64),
+    /// An atomic operation does not.
+    RaceAtomic(u64),
     /// A divisor is not zero.
     Division,
     /// A float is within the range of the integer that it is converted to.
@@ -63,6 +122,13 @@ pub enum Check {
 }
 
 impl Check {
+    /// Whether it is one for a race. Its records have word and site of the other access in place of
+    /// offset and size.
+    #[must_use]
+    pub const fn is_race(self) -> bool {
+        matches!(self, Check::RaceRead(_) | Check::RaceWrite(_) | Check::RaceAtomic(_))
+    }
+
     /// The kind in reports: a name that stays the same from version to version.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -71,6 +137,7 @@ impl Check {
             Check::Write(_) => "out-of-bounds-write",
             Check::Atomic(_) => "out-of-bounds-atomic",
             Check::Index(_) => "index-out-of-bounds",
+            Check::RaceRead(_) | Check::RaceWrite(_) | Check::RaceAtomic(_) => "data-race",
             Check::Division => "division-by-zero",
             Check::Conversion => "float-to-integer-range",
         }
@@ -84,6 +151,9 @@ impl fmt::Display for Check {
             Check::Write(bytes) => write!(f, "out-of-bounds write of {}", self::bytes(*bytes)),
             Check::Atomic(bytes) => write!(f, "out-of-bounds atomic operation on {}", self::bytes(*bytes)),
             Check::Index(elements) => write!(f, "index beyond a member of {elements} elements"),
+            Check::RaceRead(bytes) => write!(f, "data race: read of {}", self::bytes(*bytes)),
+            Check::RaceWrite(bytes) => write!(f, "data race: write of {}", self::bytes(*bytes)),
+            Check::RaceAtomic(bytes) => write!(f, "data race: atomic operation on {}", self::bytes(*bytes)),
             Check::Division => write!(f, "division by zero"),
             Check::Conversion => write!(f, "conversion of a float that the integer's type cannot represent"),
         }
@@ -172,6 +242,42 @@ impl Record {
     }
 }
 
+/// The word of an access in an entry: bits 10:0 have the work-item's number in its group, or [`Access::SEVERAL`], 16:11 how
+/// many sub-group barriers and 32:17 how many barriers it has passed, 50:33 its group plus 1, 63:51 what distinguishes
+/// granules of global memory with the same entry; all of them modulo their size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access(pub u64);
+
+impl Access {
+    /// Instead of a work-item: several have accessed the granule.
+    pub const SEVERAL: u32 = 0x7ff;
+
+    /// The number of groups that can be told apart.
+    pub const GROUPS: u32 = (1 << 18) - 1;
+
+    /// The work-item in its group; `None` if there were several.
+    #[must_use]
+    pub const fn item(self) -> Option<u32> {
+        let item = self.0 as u32 & 0x7ff;
+        if item == Self::SEVERAL { None } else { Some(item) }
+    }
+
+    /// The work-group, if there are at most [`Access::GROUPS`].
+    #[must_use]
+    pub const fn group(self) -> u32 {
+        ((self.0 >> 33) as u32 & 0x3_ffff).wrapping_sub(1)
+    }
+}
+
+/// The other access of a race.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Other {
+    /// What it was.
+    pub site: Site,
+    /// Global id of its work-item, if that is known and there was only one.
+    pub work_item: Option<[u64; 3]>,
+}
+
 /// What a check found, once for all launches of a program: the first work-item, and how often.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
@@ -187,6 +293,9 @@ pub struct Finding {
     pub offset: i64,
     /// See [`Record::size`].
     pub size: u64,
+    /// Of a race: with what.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other: Option<Other>,
     /// How often the check failed, in all launches.
     pub count: u64,
     /// In how many launches.
@@ -203,8 +312,11 @@ impl Finding {
     /// Where the access was, relative to its object; empty for checks of other things than accesses.
     fn position(&self) -> String {
         let (Check::Read(length) | Check::Write(length) | Check::Atomic(length)) = self.site.check else {
-            return match self.site.check {
-                Check::Index(_) => format!("the index is {}", self.offset),
+            return match (self.site.check, &self.site.object) {
+                (Check::Index(_), _) => format!("the index is {}", self.offset),
+                (Check::RaceRead(_) | Check::RaceWrite(_) | Check::RaceAtomic(_), Some(object)) => {
+                    format!("in {object}")
+                }
                 _ => String::new(),
             };
         };
@@ -247,6 +359,21 @@ impl fmt::Display for Finding {
         if !position.is_empty() {
             write!(f, ": {position}")?;
         }
+        if let Some(Other { site, work_item }) = &self.other {
+            let what = match site.check {
+                Check::RaceRead(_) => "read",
+                Check::RaceWrite(_) => "write",
+                _ => "atomic operation",
+            };
+            let by = match work_item {
+                Some([x, y, z]) => format!("work-item ({x}, {y}, {z})"),
+                None => "several work-items".to_owned(),
+            };
+            write!(f, "\n    with the {what} by {by}")?;
+            for (index, place) in site.places.iter().enumerate() {
+                write!(f, "\n    {} {place}", if index == 0 { "at" } else { "called from" })?;
+            }
+        }
         Ok(())
     }
 }
@@ -269,9 +396,18 @@ mod tests {
             address: 0x1000,
             offset,
             size,
+            other: None,
             count: 1,
             launches: 1,
         }
+    }
+
+    #[test]
+    fn all_tools_are_used_or_those_that_are_named() {
+        let tools = |text| Tools::of(&Debug::parse(text).0);
+        assert!(!tools("check-tools=race").any());
+        assert_eq!(tools("check"), Tools { memory: true, arithmetic: true, race: true });
+        assert_eq!(tools("check,check-tools=race+memory"), Tools { arithmetic: false, ..tools("check") });
     }
 
     #[test]

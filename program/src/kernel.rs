@@ -59,6 +59,9 @@ pub struct Program {
     /// Places that are checked, if the program was compiled with checks. Records refer to them by index.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sites: Vec<Site>,
+    /// Kernels whose races are not checked, although that was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub race_unchecked: Vec<String>,
     /// In the order of the source.
     pub kernels: Vec<Kernel>,
     /// LLVM bitcode from clang: the input of links, and of compiling an executable for another SIMD width.

@@ -2,6 +2,7 @@
 
 use gencl_device_info::DeviceInfo;
 use gencl_program::debug;
+use gencl_program::finding::Tools;
 use inkwell::context::Context;
 use inkwell::module::Module;
 
@@ -48,7 +49,7 @@ impl Driver<'_> {
         module: &Module<'ctx>,
         target: &DeviceInfo,
     ) -> Result<Result<Unit, TranslateError>, Stop> {
-        let mut work = Work::new(context, module, target, self.debug.is_set(debug::CHECK));
+        let mut work = Work::new(context, module, target, Tools::of(self.debug));
         for step in STEPS {
             if step.is_needed(&work) {
                 let name = step.name;
@@ -57,12 +58,12 @@ impl Driver<'_> {
                 self.after_step(module, name)?;
             }
         }
-        let (formats, sites) = (work.formats, work.sites);
+        let Work { formats, sites, race_unchecked, .. } = work;
         if self.debug.is_set(debug::LLVM) {
             self.listener.print(debug::LLVM, &module.print_to_string().to_string_lossy());
         }
         let translated = self.run("", "translate", |_| translate(view::Module::of(module)));
-        Ok(translated.map(|unit| Unit { formats, sites, ..unit }))
+        Ok(translated.map(|unit| Unit { formats, sites, race_unchecked, ..unit }))
     }
 
     /// Prints the module as debug options want it after a step, and runs LLVM's verifier if enabled.

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use gencl_device_info::{DeviceInfo, Family};
 use gencl_program::debug::{self, Debug};
+use gencl_program::finding::Tools;
 use gencl_program::options::{BuildOptions, LinkOptions};
 use gencl_program::protocol::{Header, Status};
 use gencl_program::{Profile, Program, ProgramKind, elf, suggest};
@@ -271,7 +272,7 @@ impl<'a> Driver<'a> {
             build,
             target,
             options,
-            lines: self.debug.is_set(debug::PROFILE) || self.debug.is_set(debug::CHECK),
+            lines: self.debug.is_set(debug::PROFILE) || Tools::of(self.debug).any(),
         }
     }
 

@@ -478,6 +478,8 @@ pub struct Unit {
     pub formats: Vec<gencl_program::printf::PrintfFormat>,
     /// Places that are checked.
     pub sites: Vec<gencl_program::finding::Site>,
+    /// Kernels whose races are not checked, although that was asked for.
+    pub race_unchecked: Vec<String>,
     /// Positions of the instructions in the source. The text form does not have them either.
     pub locations: location::Locations,
 }

@@ -7,13 +7,14 @@ use inkwell::llvm_sys::core::{
     LLVMAddAttributeAtIndex, LLVMAddFunction, LLVMAddGlobalInAddressSpace, LLVMAddIncoming, LLVMBuildAlloca,
     LLVMBuildBinOp, LLVMBuildCall2, LLVMBuildCast, LLVMBuildExtractElement, LLVMBuildFCmp, LLVMBuildFreeze,
     LLVMBuildGEP2, LLVMBuildICmp, LLVMBuildInsertElement, LLVMBuildInsertValue, LLVMBuildIntCast2,
-    LLVMBuildMemCpy, LLVMBuildPhi, LLVMBuildSelect, LLVMBuildStore, LLVMConstInt, LLVMConstNull,
-    LLVMConstReal, LLVMCreateBuilderInContext, LLVMCreateEnumAttribute, LLVMCreateStringAttribute,
-    LLVMDisposeBuilder, LLVMFunctionType, LLVMGetEnumAttributeKindForName, LLVMGetNamedFunction,
-    LLVMGetPoison, LLVMInstructionEraseFromParent, LLVMIntTypeInContext, LLVMPointerTypeInContext,
-    LLVMPositionBuilderBefore, LLVMRemoveEnumAttributeAtIndex, LLVMReplaceAllUsesWith, LLVMSetAlignment,
-    LLVMSetFunctionCallConv, LLVMSetGlobalConstant, LLVMSetInstructionCallConv, LLVMSetLinkage,
-    LLVMSetValueName2, LLVMVectorType, LLVMVoidTypeInContext,
+    LLVMBuildLoad2, LLVMBuildMemCpy, LLVMBuildPhi, LLVMBuildSelect, LLVMBuildStore, LLVMConstInt,
+    LLVMConstNull, LLVMConstReal, LLVMCreateBuilderInContext, LLVMCreateEnumAttribute,
+    LLVMCreateStringAttribute, LLVMDisposeBuilder, LLVMFunctionType, LLVMGetEnumAttributeKindForName,
+    LLVMGetNamedFunction, LLVMGetPoison, LLVMInstructionEraseFromParent, LLVMIntTypeInContext,
+    LLVMPointerTypeInContext, LLVMPositionBuilderBefore, LLVMRemoveEnumAttributeAtIndex,
+    LLVMReplaceAllUsesWith, LLVMSetAlignment, LLVMSetFunctionCallConv, LLVMSetGlobalConstant,
+    LLVMSetInstructionCallConv, LLVMSetLinkage, LLVMSetValueName2, LLVMSetVolatile, LLVMVectorType,
+    LLVMVoidTypeInContext,
 };
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage};
@@ -156,6 +157,22 @@ impl<'m> Builder<'m> {
     pub fn advance(&self, pointer: Value, bytes: u32) -> Value<'m> {
         let (byte, index) = (self.int(8), self.number(32, bytes.into()));
         Value::new(ask!(LLVMBuildGEP2(self.raw, byte.raw, pointer.raw, [index.raw].as_mut_ptr(), 1, NO_NAME)))
+    }
+
+    /// A private variable without a value.
+    pub fn variable(&self, ty: Type) -> Value<'m> {
+        Value::new(ask!(LLVMBuildAlloca(self.raw, ty.raw, NO_NAME)))
+    }
+
+    pub fn load(&self, ty: Type, pointer: Value) -> Value<'m> {
+        Value::new(ask!(LLVMBuildLoad2(self.raw, ty.raw, pointer.raw, NO_NAME)))
+    }
+
+    /// A load of what is there now, whatever was stored.
+    pub fn load_again(&self, ty: Type, pointer: Value) -> Value<'m> {
+        let load = self.load(ty, pointer);
+        ask!(LLVMSetVolatile(load.raw, 1));
+        load
     }
 
     pub fn store(&self, value: Value, pointer: Value, align: u32) {

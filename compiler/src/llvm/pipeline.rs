@@ -20,7 +20,7 @@ pub const INLINE: &str = "function(sroa,early-cse,simplifycfg,tailcallelim),alwa
 
 /// The same for code that is checked afterwards: private variables stay in memory, but for whole ones that are only
 /// loaded and stored.
-pub const INLINE_UNCHANGED: &str = "function(mem2reg,tailcallelim),always-inline,globaldce";
+pub const INLINE_UNCHANGED: &str = "function(mem2reg,simplifycfg,tailcallelim),always-inline,globaldce";
 
 unsafe extern "C" {
     /// In `passes.cpp`.

@@ -3,7 +3,7 @@
 //! They are data, which the driver walks, the debug options name, and docs/compiler.md lists.
 
 use gencl_device_info::DeviceInfo;
-use gencl_program::finding::Site;
+use gencl_program::finding::{Site, Tools};
 use gencl_program::printf::PrintfFormat;
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -20,8 +20,10 @@ pub struct Work<'w, 'ctx> {
     pub formats: Vec<PrintfFormat>,
     /// The places that are checked.
     pub sites: Vec<Site>,
-    /// Whether kernels are checked.
-    checks: bool,
+    /// Kernels whose races are not checked.
+    pub race_unchecked: Vec<String>,
+    /// What is checked.
+    tools: Tools,
     /// Whether there are calls of functions of the library that are to be linked once more.
     calls: bool,
     /// Whether arrays were promoted to vectors.
@@ -29,16 +31,27 @@ pub struct Work<'w, 'ctx> {
 }
 
 impl<'w, 'ctx> Work<'w, 'ctx> {
-    /// The beginning of the work on a module. `checks` adds checks to kernels.
+    /// The beginning of the work on a module. `tools` says which checks kernels get.
     pub fn new(
         context: &'ctx Context,
         module: &'w Module<'ctx>,
         target: &'w DeviceInfo,
-        checks: bool,
+        tools: Tools,
     ) -> Self {
         let machine = Machine::of(target);
-        let (formats, sites) = (Vec::new(), Vec::new());
-        Self { context, module, target, machine, formats, sites, checks, calls: false, promoted: false }
+        let (formats, sites, race_unchecked) = (Vec::new(), Vec::new(), Vec::new());
+        Self {
+            context,
+            module,
+            target,
+            machine,
+            formats,
+            sites,
+            race_unchecked,
+            tools,
+            calls: false,
+            promoted: false,
+        }
     }
 
     /// Links functions of the library, `late` ones too, for inlining.
@@ -51,7 +64,7 @@ impl<'w, 'ctx> Work<'w, 'ctx> {
     }
 
     fn inline(&self) -> Result<(), String> {
-        self.run_passes(if self.checks { pipeline::INLINE_UNCHANGED } else { pipeline::INLINE })
+        self.run_passes(if self.tools.any() { pipeline::INLINE_UNCHANGED } else { pipeline::INLINE })
     }
 }
 
@@ -110,7 +123,7 @@ pub const STEPS: &[Step] = &[
         check::arithmetic(work.context, work.module, &mut work.sites);
         Ok(())
     })
-    .only_if(|work| work.checks),
+    .only_if(|work| work.tools.arithmetic),
     Step::new("link", "links the called functions of the built-in library", |work| work.link(false)),
     Step::new("lower-conversions", "replaces conversions that are casts", |work| {
         lower::conversions(work.context, work.module);
@@ -157,12 +170,12 @@ pub const STEPS: &[Step] = &[
         Ok(())
     }),
     Step::new("check-accesses", "checks accesses to memory, if asked for", |work| {
-        check::accesses(work.context, work.module, &mut work.sites);
+        work.race_unchecked = check::accesses(work.context, work.module, work.tools, &mut work.sites);
         work.link(false)?;
         prepare::inline_everything(work.context, work.module);
         Ok(())
     })
-    .only_if(|work| work.checks),
+    .only_if(|work| work.tools.memory || work.tools.race),
     Step::new("llvm-simplify", "the first half of -O2, without vectorisers and unrolling", |work| {
         work.run_passes(pipeline::SIMPLIFY)
     }),

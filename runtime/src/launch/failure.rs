@@ -91,12 +91,7 @@ fn near(address: u64, memory: &[LaunchMemory], private: impl Iterator<Item = u64
 fn work_item(space: &Space, simd_width: u32, place: &FaultPlace) -> Option<[u64; 3]> {
     let group = place.group?;
     let number = place.thread? * simd_width + place.lane?;
-    let is_in = |walk: &&super::walk::Walk| (0..3).all(|d| (walk.first[d]..walk.end[d]).contains(&group[d]));
-    let [x, y, _] = space.walks().iter().find(is_in)?.local;
-    let local = [number % x, number / x % y, number / x / y];
-    let id =
-        |d: usize| space.offset[d] + u64::from(group[d]) * u64::from(space.local[d]) + u64::from(local[d]);
-    Some([id(0), id(1), id(2)])
+    space.work_item(group, number)
 }
 
 /// Memory that a launch may access, by GPU addresses.

@@ -62,6 +62,16 @@ impl Space {
         self.global.iter().zip(self.local).all(|(global, local)| global.is_multiple_of(u64::from(local)))
     }
 
+    /// The global id of a work-item, by its group and its number there. `None` if there is no such group.
+    pub(crate) fn work_item(&self, group: [u32; 3], number: u32) -> Option<[u64; 3]> {
+        let is_in = |walk: &&Walk| (0..3).all(|d| (walk.first[d]..walk.end[d]).contains(&group[d]));
+        let [x, y, _] = self.walks().iter().find(is_in)?.local;
+        let local = [number % x, number / x % y, number / x / y];
+        let id =
+            |d: usize| self.offset[d] + u64::from(group[d]) * u64::from(self.local[d]) + u64::from(local[d]);
+        Some([id(0), id(1), id(2)])
+    }
+
     /// The walkers: one for whole groups, and one for each combination of dimensions with partial groups.
     pub(crate) fn walks(&self) -> SmallVec<[Walk; 1]> {
         let mut walks = SmallVec::new();

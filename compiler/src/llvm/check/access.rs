@@ -1,10 +1,11 @@
 //! Checks of accesses to memory: each is within the object that its pointer points into.
 
-use gencl_program::finding::{Check, Site};
+use gencl_program::finding::{Check, Site, Tools};
 use inkwell::context::Context;
 use inkwell::module::Module;
 
 use super::pointer::{Pointers, Target, root};
+use super::race::Races;
 use super::{Checker, site};
 use crate::llvm::build::Builder;
 use crate::llvm::view::{self, IntPredicate, Opcode, TypeKind, Value, ValueKind};
@@ -22,45 +23,79 @@ const BULK: &[(&str, &[(u32, bool)])] = &[
 const ATOMIC: &str = "__gencl_atomic_";
 
 /// An access.
-struct Access<'m> {
-    pointer: Value<'m>,
+pub(super) struct Access<'m> {
+    pub(super) pointer: Value<'m>,
     /// The number of bytes.
-    length: Value<'m>,
-    check: fn(u64) -> Check,
+    pub(super) length: Value<'m>,
+    pub(super) kind: Kind,
 }
 
-/// Adds checks of all accesses of the module's kernels, which call no other functions of the source.
-pub fn accesses(context: &Context, module: &Module, sites: &mut Vec<Site>) {
+impl Access<'_> {
+    /// Whether other work-items may access the memory, too.
+    fn is_shared(&self) -> bool {
+        !matches!(self.pointer.ty().kind(), TypeKind::Pointer(0 | 2))
+    }
+}
+
+/// What an access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Read,
+    Write,
+    Atomic,
+}
+
+/// Accesses of a kernel that are checked for races, at most: these checks are long, and inlined.
+const MAX_RACE_ACCESSES: usize = 64;
+
+/// Adds checks of all accesses of the module's kernels, which call no other functions of the source. Returns the kernels
+/// that have too many accesses for checks of races.
+pub fn accesses(context: &Context, module: &Module, tools: Tools, sites: &mut Vec<Site>) -> Vec<String> {
     let builder = Builder::new(context, module);
     let module = view::Module::of(module);
+    let mut unchecked = Vec::new();
     for kernel in module.functions().filter(|function| function.is_kernel()) {
         let instructions: Vec<_> = kernel.blocks().flat_map(view::Block::instructions).collect();
         let mut pointers = Pointers::new(&builder, module, kernel);
         let mut checker = Checker { builder: &builder, sites };
-        for &instruction in &instructions {
-            for access in of(&builder, module, instruction) {
-                if let Some(target) = pointers.target(access.pointer) {
-                    checker.access(kernel, instruction, &access, target);
-                }
+        let accesses = instructions.iter().flat_map(|&instruction| {
+            of(&builder, module, instruction).into_iter().map(move |access| (instruction, access))
+        });
+        // Memory of the launch itself is right.
+        let accesses: Vec<_> =
+            accesses.filter(|(_, access)| pointers.target(access.pointer).is_some()).collect();
+        let is_long = tools.race
+            && accesses.iter().filter(|(_, access)| access.is_shared()).count() > MAX_RACE_ACCESSES;
+        if is_long {
+            unchecked.push(kernel.name());
+        }
+        let races = tools.race && !is_long;
+        let races = races.then(|| Races::new(&builder, kernel, &instructions, &accesses)).flatten();
+        for (instruction, access) in &accesses {
+            if let Some(target) = pointers.target(access.pointer).filter(|_| tools.memory) {
+                checker.access(kernel, *instruction, access, target);
             }
-            if instruction.opcode() == Opcode::LLVMGetElementPtr {
-                checker.member(instruction);
+            if let Some(races) = &races {
+                checker.race(races, kernel, (*instruction, access));
             }
         }
+        let indices = instructions.iter().filter(|index| index.opcode() == Opcode::LLVMGetElementPtr);
+        indices.filter(|_| tools.memory).for_each(|index| checker.member(*index));
     }
+    unchecked
 }
 
 /// The accesses of an instruction.
 fn of<'m>(builder: &Builder<'m>, module: view::Module<'m>, instruction: Value<'m>) -> Vec<Access<'m>> {
-    let of_type = |pointer, value: Value<'m>, check| {
+    let of_type = |pointer, value: Value<'m>, kind| {
         let length = builder.number(64, module.store_size_of(value.ty()));
-        vec![Access { pointer, length, check }]
+        vec![Access { pointer, length, kind }]
     };
     match instruction.opcode() {
-        Opcode::LLVMLoad => of_type(instruction.operand(0), instruction, Check::Read),
-        Opcode::LLVMStore => of_type(instruction.operand(1), instruction.operand(0), Check::Write),
+        Opcode::LLVMLoad => of_type(instruction.operand(0), instruction, Kind::Read),
+        Opcode::LLVMStore => of_type(instruction.operand(1), instruction.operand(0), Kind::Write),
         Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => {
-            of_type(instruction.operand(0), instruction.operand(1), Check::Atomic)
+            of_type(instruction.operand(0), instruction.operand(1), Kind::Atomic)
         }
         Opcode::LLVMCall => {
             let name = instruction.callee().map(Value::name).unwrap_or_default();
@@ -68,13 +103,13 @@ fn of<'m>(builder: &Builder<'m>, module: view::Module<'m>, instruction: Value<'m
                 let access = |&(pointer, written)| Access {
                     pointer: instruction.operand(pointer),
                     length: instruction.operand(2),
-                    check: if written { Check::Write } else { Check::Read },
+                    kind: if written { Kind::Write } else { Kind::Read },
                 };
                 return pointers.iter().map(access).collect();
             }
             let arguments = instruction.call_arguments();
             match arguments.as_slice() {
-                [pointer, value, ..] if name.starts_with(ATOMIC) => of_type(*pointer, *value, Check::Atomic),
+                [pointer, value, ..] if name.starts_with(ATOMIC) => of_type(*pointer, *value, Kind::Atomic),
                 _ => Vec::new(),
             }
         }
@@ -108,7 +143,12 @@ impl<'m> Checker<'_, 'm> {
         } else {
             b.number(64, 0)
         };
-        let check = (access.check)(access.length.integer().unwrap_or_default());
+        let length = access.length.integer().unwrap_or_default();
+        let check = match access.kind {
+            Kind::Read => Check::Read(length),
+            Kind::Write => Check::Write(length),
+            Kind::Atomic => Check::Atomic(length),
+        };
         self.check(instruction, (check, site::object(kernel, root)), failed, [address, offset, size]);
     }
 

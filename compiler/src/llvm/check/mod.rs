@@ -7,11 +7,12 @@
 //!
 //! - [`arithmetic`] checks operations of the source, before the library's functions are linked;
 //! - [`access`] checks accesses to memory when all calls are inlined, since it knows objects by following pointers back
-//!   to them ([`pointer`]).
+//!   to them ([`pointer`]), and whether they race with others ([`race`]).
 
 mod access;
 mod arithmetic;
 mod pointer;
+mod race;
 mod site;
 
 pub use access::accesses;

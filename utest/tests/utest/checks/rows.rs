@@ -23,6 +23,16 @@ const fn row(
     Row { found, ..right(name, arguments, source) }
 }
 
+/// A kernel with a race.
+const fn race(
+    name: &'static str,
+    arguments: &'static [Argument],
+    source: &'static str,
+    found: &'static [Found],
+) -> Row {
+    Row { found, sizes: (64, 8), ..right(name, arguments, source) }
+}
+
 const fn found(what: &'static str, line: u32, work_item: &'static str) -> Found {
     Found { what, line, work_item }
 }
@@ -52,7 +62,7 @@ pub const ROWS: &[Row] = &[
         &[found("out-of-bounds write of 4 bytes", 3, "(5, 0, 0): argument 1 (q) is a null pointer")]),
     row("global_atomic", &[Ints(64)], "K(global int *p) {\n  atomic_inc(p + get_global_id(0) * 2);\n}",
         &[found("out-of-bounds atomic operation on 4 bytes", 2, "(32, 0, 0): it begins 0 bytes behind argument 0 (p) of 256 bytes")]),
-    row("global_two_places", &[Ints(64)], "K(global int *p) {\n  int i = get_global_id(0);\n  p[i + 1] = p[i + 2];\n}",
+    row("global_two_places", &[Ints(64), Ints(64)], "K(global int *p, global int *q) {\n  int i = get_global_id(0);\n  p[i + 1] = q[i + 2];\n}",
         &[found("out-of-bounds read of 4 bytes", 3, "(62, 0, 0): it begins 0 bytes behind"), found("out-of-bounds write of 4 bytes", 3, "(63, 0, 0): it begins 0 bytes behind")]),
     right("global_right", &[Ints(64), Ints(64)], "K(global int *p, global int *q) {\n  int i = get_global_id(0);\n  p[i] = q[63 - i];\n}"),
     right("global_end_pointer", &[Ints(64)], "K(global int *p) {\n  global int *end = p + 64;\n  for (global int *r = p; r != end; r++) if (r - p == get_global_id(0)) *r = 1;\n}"),
@@ -68,7 +78,7 @@ pub const ROWS: &[Row] = &[
         &[found("out-of-bounds atomic operation on 4 bytes", 5, "(16, 0, 0): it begins 0 bytes behind argument 1 (bins) of 64 bytes")]),
     right("local_right", &[Ints(64), Local(128)], "K(global int *p, local int *tile) {\n  int i = get_local_id(0);\n  tile[i] = i;\n  barrier(CLK_LOCAL_MEM_FENCE);\n  p[get_global_id(0)] = tile[31 - i];\n}"),
     // Private memory.
-    row("private_array", &[Ints(64), Int(5)], "K(global int *p, int n) {\n  int t[4];\n  for (int k = 0; k < n; k++)\n    t[k] = p[k];\n  p[get_global_id(0)] = t[n & 3];\n}",
+    row("private_array", &[Ints(64), Int(5)], "K(global int *p, int n) {\n  int t[4];\n  for (int k = 0; k < n; k++)\n    t[k] = k * k;\n  p[get_global_id(0)] = t[n & 3];\n}",
         &[found("out-of-bounds write of 4 bytes", 4, "(0, 0, 0): it begins 0 bytes behind private variable t of 16 bytes")]),
     row("private_constant_index", &[Ints(64)], "K(global int *p) {\n  int t[4] = {1, 2, 3, 4};\n  global int *q = p;\n  int *end = t + 4;\n  q[get_global_id(0)] = *end;\n}",
         &[found("out-of-bounds read of 4 bytes", 5, "(0, 0, 0): it begins 0 bytes behind private variable t of 16 bytes")]),
@@ -92,10 +102,29 @@ pub const ROWS: &[Row] = &[
         &[found("conversion of a float that the integer's type cannot represent", 4, "(22, 0, 0)")]),
     right("arithmetic_right", &[Ints(64)], "K(global int *p) {\n  int i = get_global_id(0);\n  float x = i * -1e7f;\n  p[i] = (int)x / (i + 1) + convert_int_sat(x * 1e9f) + (char)(i - 128.9f) + (int)sin(x) % 3;\n}"),
     // Generic pointers, and pointers in memory.
-    Row { needs: &[GENERIC], ..row("generic", &[Ints(64)], "int get(int *p, int i) {\n  return p[i];\n}\nK(global int *p) {\n  int t[4] = {1, 2, 3, 4};\n  int i = get_global_id(0);\n  p[i] = get(i < 32 ? t : (int *)p, i & 3) + get(p, i + 1);\n}",
+    Row { needs: &[GENERIC], ..row("generic", &[Ints(64), Ints(64)], "int get(int *p, int i) {\n  return p[i];\n}\nK(global int *p, global int *q) {\n  int t[4] = {1, 2, 3, 4};\n  int i = get_global_id(0);\n  q[i] = get(i < 32 ? t : (int *)p, i & 3) + get(p, i + 1);\n}",
         &[found("out-of-bounds read of 4 bytes", 2, "(63, 0, 0): it begins 0 bytes behind argument 0 (p) of 256 bytes")]) },
-    right("async_copy", &[Ints(64), Local(128)], "K(global int *p, local int *t) {\n  event_t e = async_work_group_copy(t, p, 32, 0);\n  wait_group_events(1, &e);\n  p[get_global_id(0)] = t[get_local_id(0)];\n}"),
+    right("async_copy", &[Ints(64), Local(128), Ints(64)], "K(global int *p, local int *t, global int *q) {\n  event_t e = async_work_group_copy(t, p, 32, 0);\n  wait_group_events(1, &e);\n  q[get_global_id(0)] = t[get_local_id(0)];\n}"),
     row("async_copy_behind", &[Ints(50), Local(128)], "K(global int *p, local int *t) {\n  event_t e = async_work_group_copy(t, p + 20, 32, 0);\n  wait_group_events(1, &e);\n}",
         &[found("out-of-bounds read of 4 bytes", 2, "(30, 0, 0): it begins 0 bytes behind argument 0 (p) of 200 bytes")]),
+    // Data races, in groups of one thread, which is in the same order at all widths.
+    race("race_local_read", &[Ints(64), Local(32)], "K(global int *p, local int *t) {\n  int i = get_local_id(0);\n  t[i] = i;\n  p[get_global_id(0)] = t[7 - i];\n}",
+        &[found("data race: read of 4 bytes", 4, "(0, 0, 0): in argument 1 (t)\n    with the write by work-item (7, 0, 0)\n    at k")]),
+    race("race_local_write", &[Ints(64)], "K(global int *p) {\n  local int last;\n  last = get_local_id(0);\n  barrier(CLK_LOCAL_MEM_FENCE);\n  p[get_global_id(0)] = last;\n}",
+        &[found("data race: write of 4 bytes", 3, "(0, 0, 0): in local variable last\n    with the write by work-item (7, 0, 0)\n    at k")]),
+    race("race_local_phases", &[Ints(64), Local(32)], "K(global int *p, local int *t) {\n  int i = get_local_id(0);\n  t[i] = i;\n  barrier(CLK_LOCAL_MEM_FENCE);\n  int x = t[7 - i];\n  t[i] = x + 1;\n  barrier(CLK_LOCAL_MEM_FENCE);\n  p[get_global_id(0)] = t[i];\n}",
+        &[found("data race: write of 4 bytes", 6, "(0, 0, 0): in argument 1 (t)\n    with the read by work-item (7, 0, 0)\n    at k")]),
+    race("race_global_in_group", &[Ints(64)], "K(global int *p) {\n  p[get_group_id(0)] = get_local_id(0) + 100;\n}",
+        &[found("data race: write of 4 bytes", 2, "(0, 0, 0): in argument 0 (p)\n    with the write by work-item (7, 0, 0)\n    at k")]),
+    race("race_global_across_groups", &[Ints(64)], "K(global int *p) {\n  int i = get_local_id(0);\n  p[i] = 100 + get_group_id(0);\n}",
+        &[found("data race: write of 4 bytes", 3, "(")]),
+    race("race_global_bytes", &[Ints(64)], "K(global uchar *p) {\n  int i = get_global_id(0);\n  p[i] = i;\n  p[(i & ~1) + 64] = i;\n}",
+        &[found("data race: write of 1 byte", 4, "(0, 0, 0): in argument 0 (p)\n    with the write by work-item (1, 0, 0)\n    at k")]),
+    race("race_atomic", &[Ints(64), Ints(64)], "K(global int *p, global int *q) {\n  atomic_add(p + get_group_id(0), 1);\n  q[get_global_id(0)] = p[get_group_id(0)];\n}",
+        &[found("data race: read of 4 bytes", 3, "(0, 0, 0): in argument 0 (p)\n    with the atomic operation by several work-items\n    at k")]),
+    right("race_none_reduction", &[Ints(64), Ints(64), Local(128)], "K(global int *p, global int *q, local int *t) {\n  int i = get_local_id(0);\n  t[i] = q[get_global_id(0)];\n  for (int n = 16; n > 0; n >>= 1) {\n    barrier(CLK_LOCAL_MEM_FENCE);\n    if (i < n) t[i] += t[i + n];\n  }\n  if (i == 0) p[get_group_id(0)] = t[0];\n}"),
+    right("race_none_same_value", &[Ints(64)], "K(global int *p) {\n  if (p[get_global_id(0) + 0] >= 0) p[0] = 0;\n  local int any;\n  any = 1;\n}"),
+    right("race_none_atomic", &[Ints(64), Local(128)], "K(global int *p, local int *t) {\n  int i = get_local_id(0);\n  t[i] = 0;\n  barrier(CLK_LOCAL_MEM_FENCE);\n  atomic_add(t + (i & 3), i);\n  barrier(CLK_LOCAL_MEM_FENCE);\n  atomic_max(p + 1, t[i]);\n}"),
+    right("race_none_bytes", &[Ints(64), Local(128)], "K(global uchar *p, local uchar *t) {\n  int i = get_local_id(0);\n  t[i] = i;\n  p[get_global_id(0)] = t[i];\n}"),
     right("printf", &[Ints(64)], "K(global int *p) {\n  if (get_global_id(0) == 1) printf(\"%d %s\\n\", p[3], \"x\");\n}"),
 ];

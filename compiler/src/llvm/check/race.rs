@@ -1,0 +1,197 @@
+//! Checks for data races: the library keeps who has accessed each granule of memory last (`library/check_race.cl`).
+//!
+//! A work-item's word says who it is and how many barriers it has passed; it is a private variable here, of which later
+//! passes make values.
+
+use std::collections::HashMap;
+
+use gencl_program::finding::Check;
+
+use super::access::{Access, Kind};
+use super::pointer::root;
+use super::{Checker, site};
+use crate::llvm::build::Builder;
+use crate::llvm::view::{self, IntPredicate, Opcode, TypeKind, Value, ValueKind};
+
+/// The largest access that is looked at, in bytes: that of a vector of 16 quadwords.
+const LARGEST: u64 = 128;
+
+/// What separates accesses: the intrinsic, and the library's function for the word of a work-item behind it.
+const BARRIERS: &[(&str, &str)] = &[
+    ("__gencl_barrier", "__gencl_check_barrier"),
+    ("__gencl_barrier_wait", "__gencl_check_barrier"),
+    ("__gencl_sub_group_barrier", "__gencl_check_sub_group_barrier"),
+];
+
+/// Memory that work-items share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Space {
+    Local,
+    Global,
+}
+
+impl Space {
+    fn of(pointer: Value) -> Option<Self> {
+        match pointer.ty().kind() {
+            TypeKind::Pointer(1) => Some(Self::Global),
+            TypeKind::Pointer(3) => Some(Self::Local),
+            _ => None,
+        }
+    }
+}
+
+/// The checks of a kernel.
+pub(super) struct Races<'m> {
+    /// The variable with the work-item's word.
+    word: Value<'m>,
+    /// Bits of offsets in granules, of local and of global memory. The smallest access of the kernel decides, so that
+    /// no two work-items that access different bytes share one.
+    shifts: [u32; 2],
+    /// Whether an argument is shared with another one, for those that the kernel only reads.
+    only_read: HashMap<Value<'m>, Value<'m>>,
+}
+
+impl<'m> Races<'m> {
+    /// Prepares a kernel with these accesses, if it has any to memory that work-items share.
+    pub(super) fn new(
+        builder: &Builder<'m>,
+        kernel: Value<'m>,
+        instructions: &[Value<'m>],
+        accesses: &[(Value<'m>, Access<'m>)],
+    ) -> Option<Self> {
+        let smallest = |space| {
+            let of_space = accesses.iter().filter(|(_, access)| Space::of(access.pointer) == Some(space));
+            of_space.filter_map(|(_, access)| access.length.integer()).min()
+        };
+        let smallest = [Space::Local, Space::Global].map(smallest);
+        if smallest == [None, None] {
+            return None;
+        }
+        builder.before(*instructions.first()?);
+        let word = builder.variable(builder.int(64));
+        builder.store(builder.call("__gencl_check_self", builder.int(64), &[]), word, 8);
+        let only_read = only_read(builder, kernel, accesses);
+        for &instruction in instructions.iter().filter(|instruction| instruction.opcode() == Opcode::LLVMCall)
+        {
+            let name = instruction.callee().map(Value::name).unwrap_or_default();
+            let Some((_, next)) = BARRIERS.iter().find(|(barrier, _)| *barrier == name) else { continue };
+            let Some(behind) = instruction.next() else { continue };
+            builder.before(behind);
+            let before = builder.load(builder.int(64), word);
+            builder.store(builder.call(next, builder.int(64), &[before]), word, 8);
+        }
+        let shifts = smallest.map(|bytes| bytes.map_or(2, |bytes| bytes.clamp(1, 4).ilog2()));
+        Some(Self { word, shifts, only_read })
+    }
+}
+
+/// The arguments through which the kernel only reads, with whether the launch has them share memory with others. None
+/// where it writes through pointers of which the argument is not known.
+fn only_read<'m>(
+    builder: &Builder<'m>,
+    kernel: Value<'m>,
+    accesses: &[(Value<'m>, Access<'m>)],
+) -> HashMap<Value<'m>, Value<'m>> {
+    let global = accesses.iter().filter(|(_, access)| Space::of(access.pointer) == Some(Space::Global));
+    let written: Vec<_> = global
+        .filter(|(_, access)| access.kind != Kind::Read)
+        .map(|(_, access)| root(access.pointer))
+        .collect();
+    let parameters = kernel.parameters();
+    if !written.iter().all(|root| matches!(root.kind(), ValueKind::Argument | ValueKind::GlobalVariable)) {
+        return HashMap::new();
+    }
+    let others = (0..).zip(parameters).filter(|(_, parameter)| {
+        Space::of(*parameter) == Some(Space::Global) && !written.contains(parameter)
+    });
+    let ask = |index| builder.call("__gencl_check_is_shared", builder.int(32), &[builder.number(32, index)]);
+    others.map(|(index, parameter)| (parameter, ask(index))).collect()
+}
+
+impl<'m> Checker<'_, 'm> {
+    /// Checks that an access does not race with earlier ones.
+    pub(super) fn race(
+        &mut self,
+        races: &Races<'m>,
+        kernel: Value<'m>,
+        (instruction, access): (Value<'m>, &Access<'m>),
+    ) {
+        let Some(space) = Space::of(access.pointer) else { return };
+        let Some(size) = access.length.integer().filter(|size| (1..=LARGEST).contains(size)) else { return };
+        let check = match access.kind {
+            Kind::Read => Check::RaceRead(size),
+            Kind::Write => Check::RaceWrite(size),
+            Kind::Atomic => Check::RaceAtomic(size),
+        };
+        let root = root(access.pointer);
+        let object = site::object(kernel, root);
+        let site =
+            self.site(super::Site { check, object: object.clone(), places: site::places(instruction) });
+        let b = self.builder;
+        let long = b.int(64);
+        let call = |what: &str| {
+            let own = b.load(long, races.word);
+            let address = b.cast(Opcode::LLVMPtrToInt, access.pointer, long);
+            let (space, shift) = match space {
+                Space::Local => ("local", races.shifts[0]),
+                Space::Global => ("global", races.shifts[1]),
+            };
+            let is_shared = races.only_read.get(&root).copied().unwrap_or_else(|| b.number(32, 1));
+            let numbers = [site, (size >> shift).max(1), shift.into()].map(|number| b.number(32, number));
+            let arguments = [is_shared, own, numbers[0], address, numbers[1], numbers[2]];
+            let name = format!("__gencl_check_{space}_{what}");
+            let other = b.call(&name, b.vector(long, 2), &arguments);
+            [address, b.extract(other, 0), b.extract(other, 1)]
+        };
+        let is_race = |found: [Value<'m>; 3]| b.compare(IntPredicate::LLVMIntNE, found[1], b.zero(long));
+        b.before(instruction);
+        let stored = (instruction.opcode() == Opcode::LLVMStore).then(|| instruction.operand(0));
+        let found = match access.kind {
+            Kind::Read => call("read"),
+            Kind::Write => call("write"),
+            Kind::Atomic => call("atomic"),
+        };
+        let mut failed = is_race(found);
+        // A write of the value that is there changes nothing for others.
+        let changes = |value| self.differs(access.pointer, value);
+        if let Some(changed) = stored.and_then(changes) {
+            failed = b.binary(Opcode::LLVMAnd, failed, changed);
+        }
+        self.check(instruction, (check, object.clone()), failed, found);
+        if let (Some(value), Some(behind)) = (stored, instruction.next()) {
+            b.before(behind);
+            let found = call("overwritten");
+            let changes = |value| self.differs(access.pointer, value);
+            if let Some(changed) = changes(value) {
+                let failed = b.binary(Opcode::LLVMAnd, is_race(found), changed);
+                self.check(instruction, (check, object), failed, found);
+            }
+        }
+    }
+
+    /// Whether memory has other bits than a value; `None` for aggregates.
+    fn differs(&self, pointer: Value<'m>, value: Value<'m>) -> Option<Value<'m>> {
+        let b = self.builder;
+        // Another lane may have written since.
+        let there = b.load_again(value.ty(), pointer);
+        let bits = |value: Value<'m>| -> Option<Vec<Value<'m>>> {
+            let element = |value: Value<'m>, kind: TypeKind| match kind {
+                TypeKind::Integer(_) => Some(value),
+                TypeKind::Half => Some(b.cast(Opcode::LLVMBitCast, value, b.int(16))),
+                TypeKind::Float => Some(b.cast(Opcode::LLVMBitCast, value, b.int(32))),
+                TypeKind::Double => Some(b.cast(Opcode::LLVMBitCast, value, b.int(64))),
+                TypeKind::Pointer(_) => Some(b.cast(Opcode::LLVMPtrToInt, value, b.int(64))),
+                _ => None,
+            };
+            match value.ty().kind() {
+                TypeKind::Vector(count, ty) => {
+                    (0..count).map(|index| element(b.extract(value, index), ty.kind())).collect()
+                }
+                kind => Some(vec![element(value, kind)?]),
+            }
+        };
+        let pairs = bits(value)?.into_iter().zip(bits(there)?);
+        let each = pairs.map(|(own, there)| b.compare(view::IntPredicate::LLVMIntNE, own, there));
+        each.reduce(|x, y| b.binary(Opcode::LLVMOr, x, y))
+    }
+}
