@@ -110,47 +110,55 @@ ulong2 __gencl_check_entry_overwritten(entry_t entry, ulong self, uint site, boo
     return __gencl_check_last(entry, LAST_WRITE, self, across_groups);
 }
 
-// The entry of a granule of local memory. What is beyond that has the last one.
-entry_t __gencl_check_local_entry(uint granule, ulong self) {
+// What a kernel asks once. Local memory: the entries of all work-groups, their number, the group's first one, and the
+// last one as seen from that. Global memory: all entries, their number, how many bits that has, and the number less 1.
+ulong __gencl_check_local_entries(ulong self) {
     global uint *buffer = __gencl_check_buffer();
-    uint slot = (uint)(self >> GROUP) & buffer[6], each = buffer[7];
-    entry_t entry = {(volatile global ulong *)(buffer + buffer[5] / 4), (buffer[6] + 1) * each, slot * each + min(granule, each - 1)};
-    return entry;
+    return (ulong)(buffer + buffer[5] / 4);
 }
-
-// The entry of a granule of global memory.
-entry_t __gencl_check_global_entry(ulong granule) {
+uint __gencl_check_local_count(ulong self) {
     global uint *buffer = __gencl_check_buffer();
-    uint place = (uint)granule + (uint)(granule >> buffer[10]) * 0x9e37 & buffer[9];
-    entry_t entry = {(volatile global ulong *)(buffer + buffer[8] / 4), buffer[9] + 1, place};
-    return entry;
+    return (buffer[6] + 1) * buffer[7];
 }
-
-// The word of a work-item that accesses a granule of global memory: with what distinguishes those with the same entry.
-ulong __gencl_check_of_granule(ulong self, ulong granule) {
-    return self | (granule >> __gencl_check_buffer()[10]) << GRANULE;
+uint __gencl_check_local_first(ulong self) {
+    global uint *buffer = __gencl_check_buffer();
+    return ((uint)(self >> GROUP) & buffer[6]) * buffer[7];
 }
+uint __gencl_check_local_last(ulong self) { return __gencl_check_buffer()[7] - 1; }
+ulong __gencl_check_global_entries(ulong self) {
+    global uint *buffer = __gencl_check_buffer();
+    return (ulong)(buffer + buffer[8] / 4);
+}
+uint __gencl_check_global_count(ulong self) { return __gencl_check_buffer()[9] + 1; }
+uint __gencl_check_global_first(ulong self) { return __gencl_check_buffer()[10]; }
+uint __gencl_check_global_last(ulong self) { return __gencl_check_buffer()[9]; }
 
-// An access to `count` granules of 1 << `shift` bytes, where it is not certain that nobody writes there. Word and site of
-// an access that it races with, or zeros.
+// An access to `size` granules of 1 << `shift` bytes from an address on. Word and site of an access that it races with, or
+// zeros. The first four parameters are the numbers above. In local memory, what is beyond the last entry has that; global
+// memory is not looked at if it is certain that nobody writes there.
+#define PARAMETERS \
+    ulong entries, uint count, uint first, uint last, uint is_shared, ulong self, uint site, ulong address, uint size, uint shift
 #define ACCESS(NAME) \
-    ulong2 __gencl_check_local_##NAME(uint is_shared, ulong self, uint site, ulong address, uint count, uint shift) { \
+    ulong2 __gencl_check_local_##NAME(PARAMETERS) { \
         ulong2 found = 0; \
-        for (uint granule = address >> shift, i = 0; i < count; i++, granule++) { \
-            entry_t entry = __gencl_check_local_entry(granule, self); \
+        uint granule = (uint)address >> shift; \
+        for (uint i = 0; i < size; i++, granule++) { \
+            entry_t entry = {(volatile global ulong *)entries, count, first + min(granule, last)}; \
             ulong2 other = __gencl_check_entry_##NAME(entry, self, site, false); \
             found = other.x ? other : found; \
         } \
         return found; \
     } \
-    ulong2 __gencl_check_global_##NAME(uint is_shared, ulong self, uint site, ulong address, uint count, uint shift) { \
+    ulong2 __gencl_check_global_##NAME(PARAMETERS) { \
         ulong2 found = 0; \
         if (!is_shared) \
             return found; \
         ulong granule = address >> shift; \
-        for (uint i = 0; i < count; i++, granule++) { \
-            ulong own = __gencl_check_of_granule(self, granule); \
-            ulong2 other = __gencl_check_entry_##NAME(__gencl_check_global_entry(granule), own, site, true); \
+        for (uint i = 0; i < size; i++, granule++) { \
+            uint above = granule >> first; \
+            entry_t entry = {(volatile global ulong *)entries, count, (uint)granule + above * 0x9e37 & last}; \
+            ulong own = self | (ulong)above << GRANULE; \
+            ulong2 other = __gencl_check_entry_##NAME(entry, own, site, true); \
             found = other.x ? other : found; \
         } \
         return found; \

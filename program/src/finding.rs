@@ -63,11 +63,13 @@ pub struct Tools {
     pub arithmetic: bool,
     /// Accesses do not race with each other.
     pub race: bool,
+    /// All work-items come to barriers.
+    pub sync: bool,
 }
 
 impl Tools {
     /// The names of the tools.
-    pub const NAMES: [&str; 3] = ["memory", "arithmetic", "race"];
+    pub const NAMES: [&str; 4] = ["memory", "arithmetic", "race", "sync"];
 
     /// Those that debug options ask for: with [`debug::CHECK`] those of [`debug::CHECK_TOOLS`], or all.
     #[must_use]
@@ -76,8 +78,8 @@ impl Tools {
         let is_asked = |tool| {
             debug.is_set(debug::CHECK) && named.is_none_or(|names| names.split('+').any(|name| name == tool))
         };
-        let [memory, arithmetic, race] = Self::NAMES.map(is_asked);
-        Self { memory, arithmetic, race }
+        let [memory, arithmetic, race, sync] = Self::NAMES.map(is_asked);
+        Self { memory, arithmetic, race, sync }
     }
 
     /// Whether anything is checked.
@@ -115,6 +117,8 @@ pub enum Check {
     RaceWrite(u64),
     /// An atomic operation does not.
     RaceAtomic(u64),
+    /// All work-items come to a barrier.
+    Barrier,
     /// A divisor is not zero.
     Division,
     /// A float is within the range of the integer that it is converted to.
@@ -138,6 +142,7 @@ impl Check {
             Check::Atomic(_) => "out-of-bounds-atomic",
             Check::Index(_) => "index-out-of-bounds",
             Check::RaceRead(_) | Check::RaceWrite(_) | Check::RaceAtomic(_) => "data-race",
+            Check::Barrier => "divergent-barrier",
             Check::Division => "division-by-zero",
             Check::Conversion => "float-to-integer-range",
         }
@@ -154,6 +159,7 @@ impl fmt::Display for Check {
             Check::RaceRead(bytes) => write!(f, "data race: read of {}", self::bytes(*bytes)),
             Check::RaceWrite(bytes) => write!(f, "data race: write of {}", self::bytes(*bytes)),
             Check::RaceAtomic(bytes) => write!(f, "data race: atomic operation on {}", self::bytes(*bytes)),
+            Check::Barrier => write!(f, "barrier that not all work-items come to"),
             Check::Division => write!(f, "division by zero"),
             Check::Conversion => write!(f, "conversion of a float that the integer's type cannot represent"),
         }
@@ -406,8 +412,11 @@ mod tests {
     fn all_tools_are_used_or_those_that_are_named() {
         let tools = |text| Tools::of(&Debug::parse(text).0);
         assert!(!tools("check-tools=race").any());
-        assert_eq!(tools("check"), Tools { memory: true, arithmetic: true, race: true });
-        assert_eq!(tools("check,check-tools=race+memory"), Tools { arithmetic: false, ..tools("check") });
+        assert_eq!(tools("check"), Tools { memory: true, arithmetic: true, race: true, sync: true });
+        assert_eq!(
+            tools("check,check-tools=race+memory"),
+            Tools { arithmetic: false, sync: false, ..tools("check") }
+        );
     }
 
     #[test]

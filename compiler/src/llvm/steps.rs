@@ -169,13 +169,13 @@ pub const STEPS: &[Step] = &[
         prepare::copy_arguments(work.context, work.module);
         Ok(())
     }),
-    Step::new("check-accesses", "checks accesses to memory, if asked for", |work| {
+    Step::new("check-accesses", "checks accesses to memory and barriers, if asked for", |work| {
         work.race_unchecked = check::accesses(work.context, work.module, work.tools, &mut work.sites);
         work.link(false)?;
         prepare::inline_everything(work.context, work.module);
         Ok(())
     })
-    .only_if(|work| work.tools.memory || work.tools.race),
+    .only_if(|work| work.tools.memory || work.tools.race || work.tools.sync),
     Step::new("llvm-simplify", "the first half of -O2, without vectorisers and unrolling", |work| {
         work.run_passes(pipeline::SIMPLIFY)
     }),

@@ -21,7 +21,7 @@ use super::slot::{ALIGNMENT, BatchedLaunch, COMMANDS, Slot, put_dwords};
 use super::submit::Assembled;
 use super::surfaces::{self, SURFACES};
 use super::walk::Walk;
-use super::{CommandSet, EnqueuedLaunch, Launch, constants, dump};
+use super::{CommandSet, EnqueuedLaunch, Launch, checked, constants, dump};
 use crate::context::DeviceContext;
 use crate::memory::SharedList;
 use crate::printf::PrintfBuffer;
@@ -135,7 +135,7 @@ impl<'a> Batch<'a> {
             size => Some(hardware.stack(context.space(), size, threads)?),
         };
         let printf = if prints { Some(context.printf().take(context.space())?) } else { None };
-        let check = CheckBuffer::new(context, launch)?;
+        let check = checked::buffer(context, launch)?;
 
         let stamps = stamps(slot);
         let images = image_state(context, slot, launch);

@@ -2,17 +2,10 @@
 
 use std::sync::Arc;
 
-use gencl_device_info::AddressModel;
-use gencl_program::finding::{
-    ARGUMENTS, Access, ENTRY_SIZE, Finding, Object, Other, RECORD_SIZE, RECORDS_OF_SITE, Record, SHARED,
-    Site, UNKNOWN,
-};
-use gencl_program::{ArgumentKind, PushSource};
+use gencl_program::finding::{ARGUMENTS, ENTRY_SIZE, RECORD_SIZE, RECORDS_OF_SITE, Record, SHARED, UNKNOWN};
 
-use super::{EnqueuedLaunch, Launch};
 use crate::Result;
-use crate::context::DeviceContext;
-use crate::memory::{Storage, Zone};
+use crate::memory::{AddressSpace, Storage, Zone};
 
 /// Entries of local memory in a launch, at most: for 1,024 work-groups with 1 KiB each.
 const MAX_LOCAL_ENTRIES: u32 = 1 << 20;
@@ -21,12 +14,36 @@ const MAX_LOCAL_ENTRIES: u32 = 1 << 20;
 const MIN_GLOBAL_ENTRIES: u64 = 1 << 10;
 const MAX_GLOBAL_ENTRIES: u64 = 1 << 22;
 
+/// What checks have to know of a launch.
+pub(super) struct CheckedLaunch {
+    /// By argument.
+    pub(super) extents: Vec<Extent>,
+    /// Beginning and end of memory that pointers in memory may point to, sorted; `None` if that is not known.
+    pub(super) allocations: Option<Vec<[u64; 2]>>,
+    /// Sites of the program.
+    pub(super) sites: usize,
+    /// Work-groups.
+    pub(super) groups: u64,
+    /// Bytes of local memory of each.
+    pub(super) local_memory: u64,
+}
+
+/// Where an argument points to; zeros for null pointers and other arguments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Extent {
+    /// Bytes of its object in front of the pointer.
+    pub(super) before: u64,
+    /// Bytes of the object.
+    pub(super) size: u64,
+    /// Whether another argument points into the same allocation.
+    pub(super) is_shared: bool,
+}
+
 /// The buffer of a launch.
 pub(super) struct CheckBuffer {
     storage: Arc<Storage>,
     layout: Layout,
-    /// For each argument, how many bytes of its object are in front of the pointer, and the object's size in bytes.
-    extents: Vec<[u64; 2]>,
+    extents: Vec<Extent>,
 }
 
 /// Offsets in the buffer in bytes.
@@ -73,34 +90,23 @@ impl Races {
 }
 
 impl Layout {
-    fn new(launch: &Launch, extents: &[[u64; 2]], allocations: usize) -> Self {
-        let (arguments, sites) = (extents.len(), launch.executable().sites().len());
-        let counters = ARGUMENTS + 16 * arguments as u32;
-        let allocations_begin = (counters + 4 * sites as u32).next_multiple_of(8);
-        let records = allocations_begin + 16 * allocations as u32;
-        let end = records + sites as u32 * RECORDS_OF_SITE * RECORD_SIZE;
-        let groups = launch.space.groups.iter().map(|&count| u64::from(count)).product();
-        let global_memory = extents.iter().map(|[_, size]| *size).sum();
-        let races = Races::new(end, groups, launch.arguments.local_memory(), global_memory);
-        Self { counters, allocations: allocations_begin, records, end, races }
+    fn new(launch: &CheckedLaunch) -> Self {
+        let counters = ARGUMENTS + 16 * launch.extents.len() as u32;
+        let allocations = (counters + 4 * launch.sites as u32).next_multiple_of(8);
+        let records = allocations + 16 * launch.allocations.as_ref().map_or(0, Vec::len) as u32;
+        let end = records + launch.sites as u32 * RECORDS_OF_SITE * RECORD_SIZE;
+        let global_memory = launch.extents.iter().map(|extent| extent.size).sum();
+        let races = Races::new(end, launch.groups, launch.local_memory, global_memory);
+        Self { counters, allocations, records, end, races }
     }
 }
 
 impl CheckBuffer {
-    /// A buffer for a launch, if its kernel has checks. Errors as [`Storage::new`].
-    pub(super) fn new(context: &DeviceContext, launch: &EnqueuedLaunch) -> Result<Option<Self>> {
-        let kernel = launch.kernel();
-        if !kernel.pushes.iter().any(|push| push.source == PushSource::CheckBuffer) {
-            return Ok(None);
-        }
-        let allocations = allocations(context, launch);
-        let extents: Vec<_> =
-            (0..kernel.arguments.len()).map(|index| extent(context, launch, index)).collect();
-        let layout = Layout::new(launch, &extents, allocations.as_ref().map_or(0, Vec::len));
+    /// Errors as [`Storage::new`].
+    pub(super) fn new(space: &Arc<AddressSpace>, launch: CheckedLaunch) -> Result<Self> {
+        let layout = Layout::new(&launch);
         let races = layout.races;
-        let mut bytes = vec![0; layout.records as usize];
-        let mut put = |at: u32, value: &[u8]| bytes[at as usize..][..value.len()].copy_from_slice(value);
-        let count = allocations.as_ref().map_or(UNKNOWN, |allocations| allocations.len() as u32);
+        let count = launch.allocations.as_ref().map_or(UNKNOWN, |allocations| allocations.len() as u32);
         let header = [
             layout.records,
             layout.end,
@@ -114,142 +120,64 @@ impl CheckBuffer {
             races.count - 1,
             races.count.ilog2(),
         ];
+        let mut bytes = vec![0; layout.records as usize];
+        let mut put = |at: u32, value: &[u8]| bytes[at as usize..][..value.len()].copy_from_slice(value);
         for (value, at) in header.iter().zip((0..).step_by(4)) {
             put(at, &value.to_le_bytes());
         }
-        for (index, ([before, size], at)) in extents.iter().zip((ARGUMENTS..).step_by(16)).enumerate() {
-            let shared = if is_shared(launch, index) { SHARED } else { 0 };
-            put(at, &(before | shared).to_le_bytes());
-            put(at + 8, &size.to_le_bytes());
+        for (extent, at) in launch.extents.iter().zip((ARGUMENTS..).step_by(16)) {
+            let shared = if extent.is_shared { SHARED } else { 0 };
+            put(at, &(extent.before | shared).to_le_bytes());
+            put(at + 8, &extent.size.to_le_bytes());
         }
-        for ([begin, end], at) in allocations.iter().flatten().zip((layout.allocations..).step_by(16)) {
+        for ([begin, end], at) in launch.allocations.iter().flatten().zip((layout.allocations..).step_by(16))
+        {
             put(at, &begin.to_le_bytes());
             put(at + 8, &end.to_le_bytes());
         }
-        let storage = Storage::new(context.space(), Zone::Buffers, races.end.into())?;
+        let storage = Storage::new(space, Zone::Buffers, races.end.into())?;
         storage.memory().write(0, &bytes);
-        Ok(Some(Self { storage: Arc::new(storage), layout, extents }))
+        Ok(Self { storage: Arc::new(storage), layout, extents: launch.extents })
     }
 
     pub(super) fn storage(&self) -> &Arc<Storage> {
         &self.storage
     }
 
-    /// What the launch found, by site.
-    pub(super) fn findings(&self, launch: &Launch) -> Vec<Finding> {
+    pub(super) fn extents(&self) -> &[Extent] {
+        &self.extents
+    }
+
+    /// How often the check of each site has failed.
+    pub(super) fn counts(&self) -> Vec<u32> {
+        let mut bytes = vec![0; (self.layout.allocations - self.layout.counters) as usize];
+        self.storage.memory().read(self.layout.counters as usize, &mut bytes);
+        bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect()
+    }
+
+    /// All records, in the order in which they were made.
+    pub(super) fn records(&self) -> Vec<Record> {
         let memory = self.storage.memory();
-        let sites = launch.executable().sites();
-        let mut counters = vec![0; 4 * sites.len()];
-        memory.read(self.layout.counters as usize, &mut counters);
-        let counters = counters.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes));
-        if counters.clone().all(|count| count == 0) {
-            return Vec::new();
-        }
-        let mut bytes = vec![0; (self.layout.end - self.layout.records) as usize];
-        memory.read(self.layout.records as usize, &mut bytes);
+        let (begin, end) = (self.layout.records, self.layout.end);
         let mut next = [0; 4];
         memory.read(0, &mut next);
-        let used = u32::from_le_bytes(next).clamp(self.layout.records, self.layout.end) - self.layout.records;
-        let (records, _) = bytes[..used as usize].as_chunks();
-        let records: Vec<_> = records.iter().map(Record::read).collect();
-        let finding = |(index, count): (usize, u32)| {
-            // Of several, the first work-item in the order of ids, so that the report does not depend on threads.
-            let records = records.iter().filter(|record| record.site as usize == index);
-            let first =
-                records.min_by_key(|record| record.work_item.iter().rev().copied().collect::<Vec<_>>())?;
-            Some(Finding {
-                kernel: launch.name().into(),
-                site: Site { object: self.object(launch, &sites[index], first), ..sites[index].clone() },
-                other: sites[index].check.is_race().then(|| other(launch, first)).flatten(),
-                work_item: first.work_item,
-                address: first.address,
-                offset: first.offset,
-                size: first.size,
-                count: count.into(),
-                launches: 1,
-            })
-        };
-        counters.enumerate().filter(|(_, count)| *count > 0).filter_map(finding).collect()
-    }
-
-    /// The object that was accessed: where the compiler does not know it, the argument that points to it.
-    fn object(&self, launch: &Launch, site: &Site, record: &Record) -> Option<Object> {
-        let arguments = &launch.kernel().arguments;
-        if site.check.is_race() {
-            return site.object.clone();
-        }
-        let begin = record.address.wrapping_sub(record.offset.cast_unsigned());
-        let is_it = |&index: &usize| {
-            let [before, size] = self.extents[index];
-            arguments[index].kind.is_global()
-                && size == record.size
-                && launch.arguments.address(&arguments[index]) == begin.wrapping_add(before)
-        };
-        let found = || {
-            let index = (0..arguments.len()).find(is_it).filter(|_| record.address != 0)?;
-            Some(Object::Argument(index as u32, arguments[index].name.clone()))
-        };
-        site.object.clone().or_else(found)
+        let mut bytes = vec![0; (u32::from_le_bytes(next).clamp(begin, end) - begin) as usize];
+        memory.read(begin as usize, &mut bytes);
+        bytes.as_chunks().0.iter().map(Record::read).collect()
     }
 }
 
-/// Whether another argument points into the same allocation.
-fn is_shared(launch: &Launch, index: usize) -> bool {
-    let memory = launch.arguments.memory();
-    let Some((_, own)) = memory.iter().find(|(owner, _)| *owner == index) else { return false };
-    memory.iter().any(|(owner, other)| *owner != index && Arc::ptr_eq(own.range().0, other.range().0))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// The other access of a race.
-fn other(launch: &Launch, record: &Record) -> Option<Other> {
-    let access = Access(record.offset.cast_unsigned());
-    let site = launch.executable().sites().get(usize::try_from(record.size).ok()?)?.clone();
-    let [x, y, z] = launch.space.groups;
-    let is_known = [x, y, z].iter().map(|&count| u64::from(count)).product::<u64>() <= Access::GROUPS.into();
-    let group = [access.group() % x, access.group() / x % y, access.group() / x / y];
-    let item = access.item().filter(|_| is_known);
-    Some(Other { site, work_item: item.and_then(|item| launch.space.work_item(group, item)) })
-}
-
-/// How many bytes of its object are in front of a pointer argument, and the object's size in bytes; zeros for null
-/// pointers and other arguments.
-fn extent(context: &DeviceContext, launch: &Launch, index: usize) -> [u64; 2] {
-    let argument = &launch.kernel().arguments[index];
-    if argument.kind == ArgumentKind::LocalPointer {
-        return [0, launch.arguments.local_size(index)];
+    #[test]
+    fn entries_are_bounded() {
+        let races = Races::new(4, 1 << 30, 48 << 10, 3 << 30);
+        assert_eq!((races.local, races.groups, races.count), (8, 32, 1 << 22));
+        let races = Races::new(8, 3, 100, 5000);
+        assert_eq!((races.groups, races.each, races.count), (4, 100, 8192));
+        assert_eq!(races.end, 8 + (400 + 8192) * ENTRY_SIZE);
+        assert_eq!(Races::new(0, 1, 0, 0).groups, 1 << 0);
     }
-    let memory = launch.arguments.memory().iter().find(|(owner, _)| *owner == index);
-    memory.map_or([0; 2], |(_, memory)| {
-        let (allocation, begin, size) = memory.range();
-        let address = launch.arguments.address(argument);
-        [address - allocation.on(context).address() - begin, size]
-    })
-}
-
-/// Beginning and end of all memory that pointers in memory may point to, sorted. `None` where the kernel driver chooses
-/// addresses: there are no such pointers.
-fn allocations(context: &DeviceContext, launch: &EnqueuedLaunch) -> Option<Vec<[u64; 2]>> {
-    if let AddressModel::Surface(_) = context.device().info().messages.global {
-        return None;
-    }
-    let arguments = launch.arguments.memory().iter().map(|(_, memory)| {
-        let (allocation, begin, size) = memory.range();
-        let address = allocation.on(context).address() + begin;
-        [address, address + size]
-    });
-    let shared = launch.reachable.iter().flat_map(|list| list.iter());
-    let shared = shared.map(|memory| [memory.address() as u64, (memory.address() + memory.size()) as u64]);
-    let program = launch.executable().variable_ranges();
-    let mut all: Vec<_> = arguments.chain(shared).chain(program).collect();
-    all.sort_unstable();
-    all.dedup();
-    // Of sub-buffers and the buffer that has them, the whole.
-    all.dedup_by(|next, before| {
-        let overlaps = next[0] < before[1];
-        if overlaps {
-            before[1] = before[1].max(next[1]);
-        }
-        overlaps
-    });
-    Some(all)
 }

@@ -8,6 +8,7 @@ mod argument_text;
 mod assemble;
 mod batch;
 mod check_buffer;
+mod checked;
 mod clock;
 mod command_sets;
 mod commands;

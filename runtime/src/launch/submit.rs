@@ -9,7 +9,7 @@ use super::hardware::{Hardware, HardwareContext};
 use super::kept::Origin;
 use super::relocate::{note_places, presume, relocate};
 use super::slot::{COMMANDS, Slot};
-use super::{EnqueuedLaunch, Launch, clock, dump, failure};
+use super::{EnqueuedLaunch, Launch, checked, clock, dump, failure};
 use crate::context::DeviceContext;
 use crate::findings;
 use crate::memory::Storage;
@@ -215,7 +215,7 @@ impl InFlight {
     pub(crate) fn report_findings(&mut self, index: usize, launch: &Launch) {
         let slot = self.slot.as_mut().expect("the slot is returned last");
         if let Some(buffer) = slot.launches[index].check.take() {
-            findings::report(&buffer.findings(launch));
+            findings::report(&checked::findings(&buffer, launch));
         }
     }
 

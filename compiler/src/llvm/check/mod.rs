@@ -6,25 +6,74 @@
 //! would be undefined.
 //!
 //! - [`arithmetic`] checks operations of the source, before the library's functions are linked;
-//! - [`access`] checks accesses to memory when all calls are inlined, since it knows objects by following pointers back
-//!   to them ([`pointer`]), and whether they race with others ([`race`]).
+//! - [`accesses`] checks accesses to memory when all calls are inlined: that each is within its object ([`bounds`]), which
+//!   is known by following pointers back to it ([`pointer`]), and that it does not race with others ([`race`]); and that
+//!   all work-items come to barriers ([`barrier`]).
 
 mod access;
 mod arithmetic;
+mod barrier;
+mod bounds;
 mod pointer;
 mod race;
 mod site;
 
-pub use access::accesses;
 pub use arithmetic::arithmetic;
 
-use gencl_program::finding::{Check, Object, Site};
+use gencl_program::finding::{Check, Object, Site, Tools};
+use inkwell::context::Context;
+use inkwell::module::Module;
 
+use self::pointer::Pointers;
+use self::race::Races;
 use super::build::Builder;
-use super::view::Value;
+use super::view::{self, Opcode, Value};
 
 /// The library's function that leaves a record if a check has failed.
 const CHECK: &str = "__gencl_check";
+
+/// Accesses of a kernel that are checked for races, at most: these checks are long, and inlined.
+const MAX_RACE_ACCESSES: usize = 48;
+
+/// Adds checks of all accesses of the module's kernels, which call no other functions of the source. Returns the kernels
+/// that have too many accesses for checks of races.
+pub fn accesses(context: &Context, module: &Module, tools: Tools, sites: &mut Vec<Site>) -> Vec<String> {
+    let builder = Builder::new(context, module);
+    let module = view::Module::of(module);
+    let mut unchecked = Vec::new();
+    for kernel in module.functions().filter(|function| function.is_kernel()) {
+        let instructions: Vec<_> = kernel.blocks().flat_map(view::Block::instructions).collect();
+        let mut pointers = Pointers::new(&builder, module, kernel);
+        let mut checker = Checker { builder: &builder, sites };
+        if tools.sync {
+            checker.barriers(context, &instructions);
+        }
+        let accesses = instructions.iter().flat_map(|&instruction| {
+            access::of(&builder, module, instruction).into_iter().map(move |access| (instruction, access))
+        });
+        // Memory of the launch itself is right.
+        let accesses: Vec<_> =
+            accesses.filter(|(_, access)| pointers.target(access.pointer).is_some()).collect();
+        let is_long = tools.race
+            && accesses.iter().filter(|(_, access)| access.is_shared()).count() > MAX_RACE_ACCESSES;
+        if is_long {
+            unchecked.push(kernel.name());
+        }
+        let races = tools.race && !is_long;
+        let races = races.then(|| Races::new(&builder, kernel, &instructions, &accesses)).flatten();
+        for (instruction, access) in &accesses {
+            if let Some(target) = pointers.target(access.pointer).filter(|_| tools.memory) {
+                checker.bounds(kernel, *instruction, access, target);
+            }
+            if let Some(races) = &races {
+                checker.race(races, kernel, (*instruction, access));
+            }
+        }
+        let indices = instructions.iter().filter(|index| index.opcode() == Opcode::LLVMGetElementPtr);
+        indices.filter(|_| tools.memory).for_each(|index| checker.member(*index));
+    }
+    unchecked
+}
 
 /// Adds checks to a module.
 struct Checker<'c, 'm> {

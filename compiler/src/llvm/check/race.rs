@@ -47,6 +47,8 @@ pub(super) struct Races<'m> {
     /// Bits of offsets in granules, of local and of global memory. The smallest access of the kernel decides, so that
     /// no two work-items that access different bytes share one.
     shifts: [u32; 2],
+    /// Where the entries of local and of global memory are: what the library's functions take first.
+    tables: [[Value<'m>; 4]; 2],
     /// Whether an argument is shared with another one, for those that the kernel only reads.
     only_read: HashMap<Value<'m>, Value<'m>>,
 }
@@ -69,7 +71,13 @@ impl<'m> Races<'m> {
         }
         builder.before(*instructions.first()?);
         let word = builder.variable(builder.int(64));
-        builder.store(builder.call("__gencl_check_self", builder.int(64), &[]), word, 8);
+        let own = builder.call("__gencl_check_self", builder.int(64), &[]);
+        builder.store(own, word, 8);
+        let tables = ["local", "global"].map(|space| {
+            [("entries", 64), ("count", 32), ("first", 32), ("last", 32)].map(|(what, bits)| {
+                builder.call(&format!("__gencl_check_{space}_{what}"), builder.int(bits), &[own])
+            })
+        });
         let only_read = only_read(builder, kernel, accesses);
         for &instruction in instructions.iter().filter(|instruction| instruction.opcode() == Opcode::LLVMCall)
         {
@@ -81,7 +89,7 @@ impl<'m> Races<'m> {
             builder.store(builder.call(next, builder.int(64), &[before]), word, 8);
         }
         let shifts = smallest.map(|bytes| bytes.map_or(2, |bytes| bytes.clamp(1, 4).ilog2()));
-        Some(Self { word, shifts, only_read })
+        Some(Self { word, shifts, tables, only_read })
     }
 }
 
@@ -132,14 +140,14 @@ impl<'m> Checker<'_, 'm> {
         let call = |what: &str| {
             let own = b.load(long, races.word);
             let address = b.cast(Opcode::LLVMPtrToInt, access.pointer, long);
-            let (space, shift) = match space {
-                Space::Local => ("local", races.shifts[0]),
-                Space::Global => ("global", races.shifts[1]),
-            };
+            let name = if space == Space::Local { "local" } else { "global" };
+            let [entries, count, first, last] = races.tables[space as usize];
+            let shift = races.shifts[space as usize];
             let is_shared = races.only_read.get(&root).copied().unwrap_or_else(|| b.number(32, 1));
             let numbers = [site, (size >> shift).max(1), shift.into()].map(|number| b.number(32, number));
-            let arguments = [is_shared, own, numbers[0], address, numbers[1], numbers[2]];
-            let name = format!("__gencl_check_{space}_{what}");
+            let [site, size, shift] = numbers;
+            let arguments = [entries, count, first, last, is_shared, own, site, address, size, shift];
+            let name = format!("__gencl_check_{name}_{what}");
             let other = b.call(&name, b.vector(long, 2), &arguments);
             [address, b.extract(other, 0), b.extract(other, 1)]
         };
@@ -151,22 +159,20 @@ impl<'m> Checker<'_, 'm> {
             Kind::Write => call("write"),
             Kind::Atomic => call("atomic"),
         };
-        let mut failed = is_race(found);
-        // A write of the value that is there changes nothing for others.
-        let changes = |value| self.differs(access.pointer, value);
-        if let Some(changed) = stored.and_then(changes) {
-            failed = b.binary(Opcode::LLVMAnd, failed, changed);
-        }
-        self.check(instruction, (check, object.clone()), failed, found);
-        if let (Some(value), Some(behind)) = (stored, instruction.next()) {
-            b.before(behind);
-            let found = call("overwritten");
-            let changes = |value| self.differs(access.pointer, value);
-            if let Some(changed) = changes(value) {
-                let failed = b.binary(Opcode::LLVMAnd, is_race(found), changed);
-                self.check(instruction, (check, object), failed, found);
-            }
-        }
+        let changed = |value| self.differs(access.pointer, value);
+        let (Some(value), Some(behind)) = (stored, instruction.next()) else {
+            self.check(instruction, (check, object), is_race(found), found);
+            return;
+        };
+        // A write of the value that is there changes nothing for others. Lanes of one instruction see each other's behind it.
+        let before = changed(value).map(|changed| b.binary(Opcode::LLVMAnd, is_race(found), changed));
+        let before = before.unwrap_or_else(|| is_race(found));
+        b.before(behind);
+        let overwritten = call("overwritten");
+        let after = changed(value).map(|changed| b.binary(Opcode::LLVMAnd, is_race(overwritten), changed));
+        let after = after.unwrap_or_else(|| b.number(1, 0));
+        let found = [0, 1, 2].map(|index| b.select(before, found[index], overwritten[index]));
+        self.check(instruction, (check, object), b.binary(Opcode::LLVMOr, before, after), found);
     }
 
     /// Whether memory has other bits than a value; `None` for aggregates.

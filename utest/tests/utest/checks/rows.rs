@@ -23,7 +23,7 @@ const fn row(
     Row { found, ..right(name, arguments, source) }
 }
 
-/// A kernel with a race.
+/// A kernel with a fault that groups of one thread show.
 const fn race(
     name: &'static str,
     arguments: &'static [Argument],
@@ -107,6 +107,14 @@ pub const ROWS: &[Row] = &[
     right("async_copy", &[Ints(64), Local(128), Ints(64)], "K(global int *p, local int *t, global int *q) {\n  event_t e = async_work_group_copy(t, p, 32, 0);\n  wait_group_events(1, &e);\n  q[get_global_id(0)] = t[get_local_id(0)];\n}"),
     row("async_copy_behind", &[Ints(50), Local(128)], "K(global int *p, local int *t) {\n  event_t e = async_work_group_copy(t, p + 20, 32, 0);\n  wait_group_events(1, &e);\n}",
         &[found("out-of-bounds read of 4 bytes", 2, "(30, 0, 0): it begins 0 bytes behind argument 0 (p) of 200 bytes")]),
+    // Barriers.
+    race("barrier_in_branch", &[Ints(64), Local(32)], "K(global int *p, local int *t) {\n  int i = get_local_id(0);\n  t[i] = i;\n  if (i < 5)\n    barrier(CLK_LOCAL_MEM_FENCE);\n  p[get_global_id(0)] = t[i];\n}",
+        &[found("barrier that not all work-items come to", 5, "(0, 0, 0)")]),
+    race("barrier_in_loop", &[Ints(64)], "void wait(void) {\n  barrier(CLK_GLOBAL_MEM_FENCE);\n}\nK(global int *p) {\n  for (int k = 0; k <= get_local_id(0); k++)\n    wait();\n}",
+        &[found("barrier that not all work-items come to", 2, "(1, 0, 0)")]),
+    race("barrier_after_return", &[Ints(64)], "K(global int *p) {\n  if (get_local_id(0) == 0) return;\n  barrier(CLK_LOCAL_MEM_FENCE);\n  p[get_global_id(0)] = 1;\n}",
+        &[found("barrier that not all work-items come to", 3, "(1, 0, 0)")]),
+    right("barrier_in_uniform_branch", &[Ints(64), Int(1)], "K(global int *p, int n) {\n  if (n) barrier(CLK_LOCAL_MEM_FENCE);\n  for (int k = 0; k < n; k++) barrier(CLK_LOCAL_MEM_FENCE);\n  p[get_global_id(0)] = 1;\n}"),
     // Data races, in groups of one thread, which is in the same order at all widths.
     race("race_local_read", &[Ints(64), Local(32)], "K(global int *p, local int *t) {\n  int i = get_local_id(0);\n  t[i] = i;\n  p[get_global_id(0)] = t[7 - i];\n}",
         &[found("data race: read of 4 bytes", 4, "(0, 0, 0): in argument 1 (t)\n    with the write by work-item (7, 0, 0)\n    at k")]),

@@ -1,0 +1,128 @@
+//! Launches whose kernels are checked: what their checks have to know, and what they have found.
+
+use std::sync::Arc;
+
+use gencl_device_info::AddressModel;
+use gencl_program::finding::{Access, Finding, Object, Other, Record, Site};
+use gencl_program::{ArgumentKind, PushSource};
+
+use super::check_buffer::{CheckBuffer, CheckedLaunch, Extent};
+use super::{EnqueuedLaunch, Launch};
+use crate::Result;
+use crate::context::DeviceContext;
+use crate::kernel::ArgumentMemory;
+
+/// A buffer for a launch, if its kernel has checks. Errors as [`CheckBuffer::new`].
+pub(super) fn buffer(context: &DeviceContext, launch: &EnqueuedLaunch) -> Result<Option<CheckBuffer>> {
+    let kernel = launch.kernel();
+    if !kernel.pushes.iter().any(|push| push.source == PushSource::CheckBuffer) {
+        return Ok(None);
+    }
+    let launch = CheckedLaunch {
+        extents: (0..kernel.arguments.len()).map(|index| extent(context, launch, index)).collect(),
+        allocations: allocations(context, launch),
+        sites: launch.executable().sites().len(),
+        groups: launch.space.groups.iter().map(|&count| u64::from(count)).product(),
+        local_memory: launch.arguments.local_memory(),
+    };
+    CheckBuffer::new(context.space(), launch).map(Some)
+}
+
+/// What a launch has found, by site.
+pub(super) fn findings(buffer: &CheckBuffer, launch: &Launch) -> Vec<Finding> {
+    let counts = buffer.counts();
+    if counts.iter().all(|count| *count == 0) {
+        return Vec::new();
+    }
+    let records = buffer.records();
+    let finding = |(index, (site, count)): (usize, (&Site, u32))| {
+        // Of several, the first work-item in the order of ids, so that the report does not depend on threads.
+        let records = records.iter().filter(|record| record.site as usize == index && count > 0);
+        let first =
+            records.min_by_key(|record| record.work_item.iter().rev().copied().collect::<Vec<_>>())?;
+        Some(Finding {
+            kernel: launch.name().into(),
+            site: Site { object: object(buffer, launch, site, first), ..site.clone() },
+            other: site.check.is_race().then(|| other(launch, first)).flatten(),
+            work_item: first.work_item,
+            address: first.address,
+            offset: first.offset,
+            size: first.size,
+            count: count.into(),
+            launches: 1,
+        })
+    };
+    launch.executable().sites().iter().zip(counts).enumerate().filter_map(finding).collect()
+}
+
+/// The object that was accessed: where the compiler does not know it, the argument that points to it.
+fn object(buffer: &CheckBuffer, launch: &Launch, site: &Site, record: &Record) -> Option<Object> {
+    if site.object.is_some() || site.check.is_race() || record.address == 0 {
+        return site.object.clone();
+    }
+    let begin = record.address.wrapping_sub(record.offset.cast_unsigned());
+    let mut arguments = (0..).zip(&launch.kernel().arguments).zip(buffer.extents());
+    let ((index, argument), _) = arguments.find(|((_, argument), extent)| {
+        argument.kind.is_global()
+            && extent.size == record.size
+            && launch.arguments.address(argument) == begin.wrapping_add(extent.before)
+    })?;
+    Some(Object::Argument(index, argument.name.clone()))
+}
+
+/// The other access of a race.
+fn other(launch: &Launch, record: &Record) -> Option<Other> {
+    let access = Access(record.offset.cast_unsigned());
+    let site = launch.executable().sites().get(usize::try_from(record.size).ok()?)?.clone();
+    let [x, y, z] = launch.space.groups;
+    let is_known = [x, y, z].iter().map(|&count| u64::from(count)).product::<u64>() <= Access::GROUPS.into();
+    let group = [access.group() % x, access.group() / x % y, access.group() / x / y];
+    let item = access.item().filter(|_| is_known);
+    Some(Other { site, work_item: item.and_then(|item| launch.space.work_item(group, item)) })
+}
+
+fn extent(context: &DeviceContext, launch: &Launch, index: usize) -> Extent {
+    let (arguments, argument) = (&launch.arguments, &launch.kernel().arguments[index]);
+    if argument.kind == ArgumentKind::LocalPointer {
+        return Extent { size: arguments.local_size(index), ..Extent::default() };
+    }
+    let Some((_, memory)) = arguments.memory().iter().find(|(owner, _)| *owner == index) else {
+        return Extent::default();
+    };
+    let (allocation, begin, size) = memory.range();
+    let is_same = |(owner, other): &(usize, ArgumentMemory)| {
+        *owner != index && Arc::ptr_eq(allocation, other.range().0)
+    };
+    Extent {
+        before: arguments.address(argument) - allocation.on(context).address() - begin,
+        size,
+        is_shared: arguments.memory().iter().any(is_same),
+    }
+}
+
+/// Beginning and end of all memory that pointers in memory may point to, sorted. `None` where the kernel driver chooses
+/// addresses: there are no such pointers.
+fn allocations(context: &DeviceContext, launch: &EnqueuedLaunch) -> Option<Vec<[u64; 2]>> {
+    if let AddressModel::Surface(_) = context.device().info().messages.global {
+        return None;
+    }
+    let arguments = launch.arguments.memory().iter().map(|(_, memory)| {
+        let (allocation, begin, size) = memory.range();
+        let address = allocation.on(context).address() + begin;
+        [address, address + size]
+    });
+    let shared = launch.reachable.iter().flat_map(|list| list.iter());
+    let shared = shared.map(|memory| [memory.address() as u64, (memory.address() + memory.size()) as u64]);
+    let program = launch.executable().variable_ranges();
+    let mut all: Vec<_> = arguments.chain(shared).chain(program).collect();
+    all.sort_unstable();
+    // Of sub-buffers and the buffer that has them, the whole.
+    all.dedup_by(|next, before| {
+        let overlaps = next[0] < before[1];
+        if overlaps {
+            before[1] = before[1].max(next[1]);
+        }
+        overlaps
+    });
+    Some(all)
+}
