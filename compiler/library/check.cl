@@ -5,7 +5,8 @@
 #define RECORD_SIZE 40
 #define RECORDS_OF_SITE 4
 // In dwords from the beginning of the buffer.
-#define ARGUMENTS 16
+#define SPARE 16
+#define ARGUMENTS 48
 #define SHARED (1ul << 63)
 
 // Leaves a record of a check that failed, the first times that it does.
@@ -65,4 +66,10 @@ ulong2 __gencl_check_pointer(ulong address) {
         }
     }
     return (ulong2)(0, 0);
+}
+
+// Memory for accesses that are out of bounds.
+global uint *__gencl_check_spare(void) {
+    global uint *buffer = __gencl_check_buffer();
+    return buffer + SPARE;
 }

@@ -16,6 +16,7 @@
 //! | 32 | offset of the entries of global memory |
 //! | 36 | their number, a power of two, less 1 |
 //! | 40 | how many bits that has |
+//! | 64 | [`SPARE_SIZE`] bytes for accesses to global memory that are out of bounds |
 //! | [`ARGUMENTS`] on | for each argument of the kernel, 16 bytes: how many bytes of its object are in front of the pointer, and the object's size in bytes; [`SHARED`] is added to the former if another argument points into the object |
 //! | the counters | a dword for each site of the program: how often its check failed |
 //! | the allocations | 16 bytes for each, sorted: address, and address of the end |
@@ -36,7 +37,10 @@ use serde::{Deserialize, Serialize};
 use crate::debug::{self, Debug};
 
 /// Offset of the sizes of arguments in the buffer, in bytes.
-pub const ARGUMENTS: u32 = 64;
+pub const ARGUMENTS: u32 = 64 + SPARE_SIZE as u32;
+
+/// Bytes of memory for accesses that are out of bounds: the largest vector.
+pub const SPARE_SIZE: u64 = 128;
 
 /// Bytes of a record: site, global id x, y, z (4 bytes each), address, offset in the object, size of the object (8 bytes
 /// each).

@@ -10,6 +10,7 @@
 //! - [`Random`]: pseudo-random numbers from a seed.
 //! - [`wait_until`]: waits for the end of a process, with a timeout.
 
+pub mod c_program;
 pub mod harness;
 pub mod instructions;
 mod journal;

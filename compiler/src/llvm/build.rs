@@ -13,8 +13,8 @@ use inkwell::llvm_sys::core::{
     LLVMGetNamedFunction, LLVMGetPoison, LLVMInstructionEraseFromParent, LLVMIntTypeInContext,
     LLVMPointerTypeInContext, LLVMPositionBuilderBefore, LLVMRemoveEnumAttributeAtIndex,
     LLVMReplaceAllUsesWith, LLVMSetAlignment, LLVMSetFunctionCallConv, LLVMSetGlobalConstant,
-    LLVMSetInstructionCallConv, LLVMSetLinkage, LLVMSetValueName2, LLVMSetVolatile, LLVMVectorType,
-    LLVMVoidTypeInContext,
+    LLVMSetInstructionCallConv, LLVMSetLinkage, LLVMSetOperand, LLVMSetValueName2, LLVMSetVolatile,
+    LLVMVectorType, LLVMVoidTypeInContext,
 };
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage};
@@ -272,6 +272,11 @@ impl Value<'_> {
     /// What uses it uses another value from here on.
     pub fn replace_uses(self, other: Value) {
         ask!(LLVMReplaceAllUsesWith(self.raw, other.raw));
+    }
+
+    /// Puts another value in place of an operand.
+    pub fn set_operand(self, index: u32, value: Value) {
+        ask!(LLVMSetOperand(self.raw, index, value.raw));
     }
 
     /// Adds a value to a `phi`.

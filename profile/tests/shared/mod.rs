@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use gencl_testing::c_program::CProgram;
 use gencl_testing::harness;
 
 /// The profiler.
@@ -15,33 +16,23 @@ pub fn missing() -> Option<String> {
     file.map(|file| format!("{file} is not built")).or_else(|| harness::missing_programs(&["cc"]))
 }
 
-/// A folder with a compiled program, and with profiles of it.
-pub struct Program {
-    folder: tempfile::TempDir,
-    name: String,
-}
+/// A compiled program, with profiles of it in its folder.
+pub struct Program(CProgram);
 
 impl Program {
     /// Compiles a C file.
     pub fn new(source: &Path) -> Result<Program, String> {
-        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let mut compiler = Command::new("cc");
-        compiler.arg(source).arg("-o").arg(folder.path().join(&name)).args(["-O2", "-lOpenCL", "-lm"]);
-        match compiler.status() {
-            Ok(status) if status.success() => Ok(Program { folder, name }),
-            other => Err(format!("cc: {other:?}")),
-        }
+        CProgram::new(source).map(Program)
     }
 
     /// A file in the folder.
     pub fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.0.path(name)
     }
 
     /// The program.
     pub fn program(&self) -> PathBuf {
-        self.path(&self.name)
+        self.0.program()
     }
 
     /// The profiler with options, which writes to a folder; the program's command is to be added.

@@ -18,6 +18,8 @@ const ATOMIC: &str = "__gencl_atomic_";
 /// An access.
 pub(super) struct Access<'m> {
     pub(super) pointer: Value<'m>,
+    /// Which operand of the instruction the pointer is.
+    pub(super) operand: u32,
     /// The number of bytes.
     pub(super) length: Value<'m>,
     pub(super) kind: Kind,
@@ -44,21 +46,20 @@ pub(super) fn of<'m>(
     module: view::Module<'m>,
     instruction: Value<'m>,
 ) -> Vec<Access<'m>> {
-    let of_type = |pointer, value: Value<'m>, kind| {
+    let of_type = |operand, value: Value<'m>, kind| {
         let length = builder.number(64, module.store_size_of(value.ty()));
-        vec![Access { pointer, length, kind }]
+        vec![Access { pointer: instruction.operand(operand), operand, length, kind }]
     };
     match instruction.opcode() {
-        Opcode::LLVMLoad => of_type(instruction.operand(0), instruction, Kind::Read),
-        Opcode::LLVMStore => of_type(instruction.operand(1), instruction.operand(0), Kind::Write),
-        Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => {
-            of_type(instruction.operand(0), instruction.operand(1), Kind::Atomic)
-        }
+        Opcode::LLVMLoad => of_type(0, instruction, Kind::Read),
+        Opcode::LLVMStore => of_type(1, instruction.operand(0), Kind::Write),
+        Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => of_type(0, instruction.operand(1), Kind::Atomic),
         Opcode::LLVMCall => {
             let name = instruction.callee().map(Value::name).unwrap_or_default();
             if let Some((_, pointers)) = BULK.iter().find(|(prefix, _)| name.starts_with(prefix)) {
-                let access = |&(pointer, written)| Access {
-                    pointer: instruction.operand(pointer),
+                let access = |&(operand, written)| Access {
+                    pointer: instruction.operand(operand),
+                    operand,
                     length: instruction.operand(2),
                     kind: if written { Kind::Write } else { Kind::Read },
                 };
@@ -66,7 +67,7 @@ pub(super) fn of<'m>(
             }
             let arguments = instruction.call_arguments();
             match arguments.as_slice() {
-                [pointer, value, ..] if name.starts_with(ATOMIC) => of_type(*pointer, *value, Kind::Atomic),
+                [_, value, ..] if name.starts_with(ATOMIC) => of_type(0, *value, Kind::Atomic),
                 _ => Vec::new(),
             }
         }

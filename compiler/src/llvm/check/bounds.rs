@@ -1,21 +1,25 @@
 //! Checks that accesses to memory are within the objects that their pointers point into.
 
-use gencl_program::finding::Check;
+use gencl_program::finding::{Check, SPARE_SIZE};
 
 use super::access::{Access, Kind};
 use super::pointer::{Target, root};
 use super::{Checker, site};
 use crate::llvm::view::{IntPredicate, Opcode, TypeKind, Value, ValueKind};
 
+/// Address space of global memory.
+const GLOBAL: u32 = 1;
+
 impl<'m> Checker<'_, 'm> {
-    /// Checks that an access is within its object.
+    /// Checks that an access is within its object. Returns the pointer by which it is performed: one in global memory
+    /// that is out of bounds goes to spare memory instead, so that the launch goes on.
     pub(super) fn bounds(
         &mut self,
         kernel: Value<'m>,
         instruction: Value<'m>,
         access: &Access<'m>,
         target: Target<'m>,
-    ) {
+    ) -> Value<'m> {
         let b = self.builder;
         b.before(instruction);
         let Target { offset, size } = target;
@@ -46,6 +50,14 @@ impl<'m> Checker<'_, 'm> {
             Kind::Atomic => Check::Atomic(length),
         };
         self.check(instruction, (check, site::object(kernel, root)), failed, [address, offset, size]);
+        let is_spared = access.pointer.ty().is_pointer_to(GLOBAL) && (1..=SPARE_SIZE).contains(&length);
+        if !is_spared || failed.integer() == Some(0) {
+            return access.pointer;
+        }
+        let spare = b.call("__gencl_check_spare", access.pointer.ty(), &[]);
+        let pointer = b.select(failed, spare, access.pointer);
+        instruction.set_operand(access.operand, pointer);
+        pointer
     }
 
     /// Checks that an index of an array in a structure is within that, if something there is accessed. The address of

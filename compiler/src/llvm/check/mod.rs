@@ -62,11 +62,11 @@ pub fn accesses(context: &Context, module: &Module, tools: Tools, sites: &mut Ve
         let races = tools.race && !is_long;
         let races = races.then(|| Races::new(&builder, kernel, &instructions, &accesses)).flatten();
         for (instruction, access) in &accesses {
-            if let Some(target) = pointers.target(access.pointer).filter(|_| tools.memory) {
-                checker.bounds(kernel, *instruction, access, target);
-            }
+            let target = pointers.target(access.pointer).filter(|_| tools.memory);
+            let memory =
+                target.map_or(access.pointer, |target| checker.bounds(kernel, *instruction, access, target));
             if let Some(races) = &races {
-                checker.race(races, kernel, (*instruction, access));
+                checker.race(races, kernel, (*instruction, access), memory);
             }
         }
         let indices = instructions.iter().filter(|index| index.opcode() == Opcode::LLVMGetElementPtr);

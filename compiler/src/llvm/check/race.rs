@@ -117,12 +117,13 @@ fn only_read<'m>(
 }
 
 impl<'m> Checker<'_, 'm> {
-    /// Checks that an access does not race with earlier ones.
+    /// Checks that an access does not race with earlier ones. It is performed by the pointer `memory`.
     pub(super) fn race(
         &mut self,
         races: &Races<'m>,
         kernel: Value<'m>,
         (instruction, access): (Value<'m>, &Access<'m>),
+        memory: Value<'m>,
     ) {
         let Some(space) = Space::of(access.pointer) else { return };
         let Some(size) = access.length.integer().filter(|size| (1..=LARGEST).contains(size)) else { return };
@@ -159,7 +160,7 @@ impl<'m> Checker<'_, 'm> {
             Kind::Write => call("write"),
             Kind::Atomic => call("atomic"),
         };
-        let changed = |value| self.differs(access.pointer, value);
+        let changed = |value| self.differs(memory, value);
         let (Some(value), Some(behind)) = (stored, instruction.next()) else {
             self.check(instruction, (check, object), is_race(found), found);
             return;
