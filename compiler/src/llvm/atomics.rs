@@ -9,6 +9,7 @@ use super::build::Builder;
 use super::generic::{self, GENERIC};
 use super::prepare::for_each_instruction;
 use super::view::{self, Opcode, RmwOp, Type, TypeKind, Value};
+use crate::ir::AtomicOp;
 
 /// Address space of local memory.
 const LOCAL: TypeKind = TypeKind::Pointer(3);
@@ -46,19 +47,19 @@ pub fn lower(context: &Context, module: &Module) -> Result<bool, String> {
     Ok(!found.is_empty())
 }
 
-/// The library's name for the operation of an `atomicrmw`, and whether it sees signed integers.
-fn operation(instruction: Value) -> Option<(&'static str, bool)> {
+/// The operation of an `atomicrmw`, and whether it sees signed integers.
+pub fn operation(instruction: Value) -> Option<(AtomicOp, bool)> {
     Some(match instruction.rmw_op() {
-        RmwOp::LLVMAtomicRMWBinOpXchg => ("xchg", false),
-        RmwOp::LLVMAtomicRMWBinOpAdd => ("add", false),
-        RmwOp::LLVMAtomicRMWBinOpSub => ("sub", false),
-        RmwOp::LLVMAtomicRMWBinOpAnd => ("and", false),
-        RmwOp::LLVMAtomicRMWBinOpOr => ("or", false),
-        RmwOp::LLVMAtomicRMWBinOpXor => ("xor", false),
-        RmwOp::LLVMAtomicRMWBinOpMax => ("max", true),
-        RmwOp::LLVMAtomicRMWBinOpMin => ("min", true),
-        RmwOp::LLVMAtomicRMWBinOpUMax => ("max", false),
-        RmwOp::LLVMAtomicRMWBinOpUMin => ("min", false),
+        RmwOp::LLVMAtomicRMWBinOpXchg => (AtomicOp::Xchg, false),
+        RmwOp::LLVMAtomicRMWBinOpAdd => (AtomicOp::Add, false),
+        RmwOp::LLVMAtomicRMWBinOpSub => (AtomicOp::Sub, false),
+        RmwOp::LLVMAtomicRMWBinOpAnd => (AtomicOp::And, false),
+        RmwOp::LLVMAtomicRMWBinOpOr => (AtomicOp::Or, false),
+        RmwOp::LLVMAtomicRMWBinOpXor => (AtomicOp::Xor, false),
+        RmwOp::LLVMAtomicRMWBinOpMax => (AtomicOp::Max, true),
+        RmwOp::LLVMAtomicRMWBinOpMin => (AtomicOp::Min, true),
+        RmwOp::LLVMAtomicRMWBinOpUMax => (AtomicOp::Max, false),
+        RmwOp::LLVMAtomicRMWBinOpUMin => (AtomicOp::Min, false),
         _ => return None,
     })
 }
@@ -78,35 +79,35 @@ impl<'m> Lowering<'_, 'm> {
         let operand = |number| self.integer(instruction.operand(number));
         Ok(match instruction.opcode() {
             Opcode::LLVMAtomicRMW => {
-                let (name, signed) = operation(instruction).ok_or_else(|| self.unsupported())?;
-                let before = self.call(name, signed, &[operand(1)?]);
+                let (op, signed) = operation(instruction).ok_or_else(|| self.unsupported())?;
+                let before = self.call(op, signed, &[operand(1)?]);
                 Some(self.typed(before, instruction.ty()))
             }
             Opcode::LLVMAtomicCmpXchg => {
                 let expected = operand(1)?;
-                let before = self.call("cmp_xchg", false, &[expected, operand(2)?]);
+                let before = self.call(AtomicOp::CmpXchg, false, &[expected, operand(2)?]);
                 let value = self.typed(before, instruction.operand(1).ty());
                 let pair = b.insert_field(b.poison(instruction.ty()), value, 0);
                 Some(b.insert_field(pair, b.equal(before, expected), 1))
             }
             Opcode::LLVMLoad => {
-                let before = self.call("or", false, &[b.number(self.bits, 0)]);
+                let before = self.call(AtomicOp::Or, false, &[b.number(self.bits, 0)]);
                 Some(self.typed(before, instruction.ty()))
             }
             _ => {
-                self.call("xchg", false, &[operand(0)?]);
+                self.call(AtomicOp::Xchg, false, &[operand(0)?]);
                 None
             }
         })
     }
 
     /// Calls the library's function for an operation; the value before.
-    fn call(&self, name: &str, signed: bool, operands: &[Value<'m>]) -> Value<'m> {
+    fn call(&self, op: AtomicOp, signed: bool, operands: &[Value<'m>]) -> Value<'m> {
         let number = format!("{}{}", if signed { 's' } else { 'u' }, self.bits);
         let (name, pointer) = if self.pointer.ty().kind() == LOCAL {
-            (format!("__gencl_atomic_{name}_local_{number}"), self.pointer)
+            (format!("__gencl_atomic_{op}_local_{number}"), self.pointer)
         } else {
-            (format!("__gencl_generic_atomic_{name}_{number}"), generic::address(self.b, self.pointer))
+            (format!("__gencl_generic_atomic_{op}_{number}"), generic::address(self.b, self.pointer))
         };
         let arguments: Vec<_> = std::iter::once(pointer).chain(operands.iter().copied()).collect();
         self.b.call(&name, self.b.int(self.bits), &arguments)

@@ -16,7 +16,7 @@
 //!
 //! [`steps`] is the list of what they do, in order.
 
-mod atomics;
+pub mod atomics;
 mod build;
 pub mod check;
 pub mod debug;

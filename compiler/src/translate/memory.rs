@@ -10,8 +10,9 @@ use super::Failure;
 use super::translator::{Regs, Translator};
 use super::types::{Layout, Pointers, Scalar, layout, unsigned_of};
 use crate::ir::{AtomicOp, BinaryOp, Condition, Input, Op, Reg, Space, Type};
+use crate::llvm::atomics::operation;
 use crate::llvm::generic::GENERIC;
-use crate::llvm::view::{Module, RmwOp, TypeKind, Value};
+use crate::llvm::view::{Module, TypeKind, Value};
 
 /// Maximum number of elements of one access: those of an untyped message.
 const GROUP: usize = 4;
@@ -185,19 +186,8 @@ impl<'m> Translator<'_, 'm> {
     }
 
     pub fn atomic(&mut self, instruction: Value<'m>) -> Result<Regs, Failure> {
-        let (op, signed) = match instruction.rmw_op() {
-            RmwOp::LLVMAtomicRMWBinOpXchg => (AtomicOp::Xchg, false),
-            RmwOp::LLVMAtomicRMWBinOpAdd => (AtomicOp::Add, false),
-            RmwOp::LLVMAtomicRMWBinOpSub => (AtomicOp::Sub, false),
-            RmwOp::LLVMAtomicRMWBinOpAnd => (AtomicOp::And, false),
-            RmwOp::LLVMAtomicRMWBinOpOr => (AtomicOp::Or, false),
-            RmwOp::LLVMAtomicRMWBinOpXor => (AtomicOp::Xor, false),
-            RmwOp::LLVMAtomicRMWBinOpMax => (AtomicOp::Max, true),
-            RmwOp::LLVMAtomicRMWBinOpMin => (AtomicOp::Min, true),
-            RmwOp::LLVMAtomicRMWBinOpUMax => (AtomicOp::Max, false),
-            RmwOp::LLVMAtomicRMWBinOpUMin => (AtomicOp::Min, false),
-            _ => return Err(Failure::new(format!("{} is not supported", instruction.text()))),
-        };
+        let (op, signed) = operation(instruction)
+            .ok_or_else(|| Failure::new(format!("{} is not supported", instruction.text())))?;
         let (pointer, operand) = (instruction.operand(0), instruction.operand(1));
         let scalar = atomic_scalar(self.module, operand)?;
         let space = self.atomic_space(pointer)?;
