@@ -39,6 +39,8 @@ struct State {
     finalized: bool,
     /// It is finalized, and all arguments are set.
     executable: bool,
+    /// Program-scope variables of all its launches have their values: for good, as updates change no kernel.
+    initialized: bool,
 }
 
 impl State {
@@ -182,12 +184,25 @@ impl CommandBuffer {
         Ok(())
     }
 
-    /// The commands, each as `make` makes it for a queue. `INVALID_OPERATION` when it is not executable.
-    pub(crate) fn executable<T>(&self, make: impl FnMut(&Recorded) -> Result<T>) -> Result<Vec<T>> {
-        let state = self.state.lock();
+    /// The commands, each as `make` makes it for a queue. The first time `initialize` is called with the kernel of each
+    /// launch, until it has succeeded for all. `INVALID_OPERATION` when it is not executable, errors of `initialize`.
+    pub(crate) fn executable<T>(
+        &self,
+        mut initialize: impl FnMut(&Arc<Kernel>) -> Result<()>,
+        make: impl FnMut(&Recorded) -> T,
+    ) -> Result<Vec<T>> {
+        let mut state = self.state.lock();
         if !state.executable {
             return Err(Error::new(Code::InvalidOperation, "the command-buffer is not executable"));
         }
-        state.commands.iter().map(make).collect()
+        if !state.initialized {
+            for command in &state.commands {
+                if let Recorded::Launch(launch) = command {
+                    initialize(launch.kernel())?;
+                }
+            }
+            state.initialized = true;
+        }
+        Ok(state.commands.iter().map(make).collect())
     }
 }

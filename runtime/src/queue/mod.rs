@@ -150,13 +150,15 @@ impl Queue {
             return Err(Error::new(Code::InvalidDevice, "the command-buffer is for another device"));
         }
         let reachable = self.reachable();
-        let list = buffer.executable(|command| match command {
-            Recorded::Transfer(transfer) => Ok(Work::of(transfer.clone())),
-            Recorded::Launch(recorded) => {
-                self.initialize(recorded.kernel())?;
-                Ok(Work::Launch(EnqueuedLaunch::new(recorded.launch().clone(), reachable.clone())))
-            }
-        })?;
+        let list = buffer.executable(
+            |kernel| self.initialize(kernel),
+            |command| match command {
+                Recorded::Transfer(transfer) => Work::of(transfer.clone()),
+                Recorded::Launch(recorded) => {
+                    Work::Launch(EnqueuedLaunch::new(recorded.launch().clone(), reachable.clone()))
+                }
+            },
+        )?;
         let work = if list.is_empty() { Work::Nothing } else { Work::List(list) };
         self.push(CommandKind::CommandBuffer, waits, work)
     }
