@@ -292,14 +292,43 @@ uint64_t mark(llvm::Loop &loop, const Knowable &knowable, llvm::ScalarEvolution 
   return instructions;
 }
 
+// The induction variable that the branch at the end of a block compares, or null.
+const llvm::SCEVAddRecExpr *compared(const llvm::BasicBlock &block, const llvm::Loop &loop, llvm::ScalarEvolution &evolution) {
+  const auto *branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
+  const auto *comparison = branch && branch->isConditional() ? llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition()) : nullptr;
+  if (!comparison) {
+    return nullptr;
+  }
+  for (llvm::Value *operand : comparison->operands()) {
+    const auto *induction = llvm::dyn_cast<llvm::SCEVAddRecExpr>(evolution.getSCEV(operand));
+    if (induction && induction->getLoop() == &loop) {
+      return induction;
+    }
+  }
+  return nullptr;
+}
+
+// Whether a loop's exit compares the value of the next iteration of what each condition within compares.
+bool exits_by_next_value(const llvm::Loop &loop, llvm::ScalarEvolution &evolution) {
+  const llvm::BasicBlock *latch = loop.getLoopLatch();
+  const llvm::SCEVAddRecExpr *exit = latch ? compared(*latch, loop, evolution) : nullptr;
+  return exit && llvm::all_of(loop.blocks(), [&](const llvm::BasicBlock *block) {
+           const llvm::SCEVAddRecExpr *within = block == latch ? nullptr : compared(*block, loop, evolution);
+           return !within || within->getPostIncExpr(evolution) == exit;
+         });
+}
+
 // Splits loops with a condition that separates the first iterations from the rest. Only those with a constant
 // trip count: for others that end by an equality comparison, LLVM's pass creates infinite loops if there is
-// only one iteration.
+// only one iteration. And only where the exit compares the next value: LLVM's pass takes it for granted, and
+// would split others an iteration too late.
 struct SplitKnownLoops : llvm::PassInfoMixin<SplitKnownLoops> {
   llvm::PreservedAnalyses run(llvm::Loop &loop, llvm::LoopAnalysisManager &analyses, llvm::LoopStandardAnalysisResults &results,
                               llvm::LPMUpdater &updater) {
-    return results.SE.getSmallConstantTripCount(&loop) < 2 ? llvm::PreservedAnalyses::all()
-                                                           : llvm::LoopBoundSplitPass().run(loop, analyses, results, updater);
+    if (results.SE.getSmallConstantTripCount(&loop) < 2 || !exits_by_next_value(loop, results.SE)) {
+      return llvm::PreservedAnalyses::all();
+    }
+    return llvm::LoopBoundSplitPass().run(loop, analyses, results, updater);
   }
 };
 
