@@ -14,19 +14,21 @@ use crate::llvm::view::{Block, Module, Opcode, TypeKind, Value, ValueKind};
 /// that compare pointers with null.
 const NULL_ROOM: u32 = 16;
 
-/// Whether a local or private pointer is compared with null, or converted to an integer or from one: all that is left of
-/// a generic pointer whose tag is looked at.
-fn asks_for_null(instruction: Value) -> bool {
+/// Whether a local or private pointer is compared with null, or converted to an integer or from one, by an instruction or
+/// by a constant that it uses: all that is left of a generic pointer whose tag is looked at.
+fn asks_for_null(value: Value) -> bool {
     let short = |value: Value| matches!(value.ty().kind(), TypeKind::Pointer(0 | 3));
-    match instruction.opcode() {
+    let asks = match value.opcode() {
         Opcode::LLVMICmp => {
-            let (a, b) = (instruction.operand(0), instruction.operand(1));
+            let (a, b) = (value.operand(0), value.operand(1));
             short(a) && (a.kind() == ValueKind::Zero || b.kind() == ValueKind::Zero)
         }
-        Opcode::LLVMPtrToInt => short(instruction.operand(0)),
-        Opcode::LLVMIntToPtr => short(instruction),
+        Opcode::LLVMPtrToInt => short(value.operand(0)),
+        Opcode::LLVMIntToPtr => short(value),
         _ => false,
-    }
+    };
+    let is_expression = |operand: &Value| operand.kind() == ValueKind::ConstantExpression;
+    asks || value.operands().into_iter().filter(is_expression).any(asks_for_null)
 }
 
 /// Whether an instruction or a constant that it uses has a generic pointer.
