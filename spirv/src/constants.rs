@@ -68,8 +68,18 @@ impl Writer<'_> {
                 self.scalar(own, ty, bits)
             }
             Op::ConstantComposite | Op::SpecConstantComposite => {
-                let parts: Vec<Part> =
+                let mut parts: Vec<Part> =
                     own.operands.iter().map(|id| self.part_of(own, *id)).collect::<Result<_>>()?;
+                // LLVM's back end writes null pointers in structures as integers.
+                for (part, index) in parts.iter_mut().zip(0..) {
+                    let member = self.types.part(ty, index).filter(|member| *member != part.value.ty);
+                    if let Some(member) = member
+                        && matches!(self.types.get(member), Some(Type::Pointer(..)))
+                        && matches!(part.constant, Some(Constant::Integer(0)))
+                    {
+                        *part = self.null(member);
+                    }
+                }
                 self.whole(own, ty, parts)
             }
             Op::ConstantNull => Ok(self.null(ty)),
@@ -168,7 +178,19 @@ impl Writer<'_> {
                     operands.iter().map(|id| self.value(own, *id)).collect::<Result<_>>()?;
                 let element = matches!(op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain);
                 let inbounds = matches!(op, Op::InBoundsAccessChain | Op::InBoundsPtrAccessChain);
-                let (pointee, indices) = self.chain(own, &values, operands, element)?;
+                let is_byte = |ty| matches!(self.types.get(ty), Some(Type::Int(8)));
+                let to_byte = matches!(self.types.get(own.ty), Some(Type::Pointer(_, to)) if is_byte(*to));
+                let (pointee, indices) = match (self.chain(own, &values, operands, element), &values[..]) {
+                    (Ok((pointee, indices, reached)), _) if !to_byte || is_byte(reached) => {
+                        (pointee, indices)
+                    }
+                    // LLVM's back end and its translator give the offset in bytes, whatever the base points to.
+                    (_, [base, .., offset]) if to_byte => {
+                        ("i8".to_owned(), format!("{}, {}", self.typed(base), self.typed(offset)))
+                    }
+                    (Err(error), _) => return Err(error),
+                    (Ok(_), _) => return Err(own.error("the result points to another type")),
+                };
                 let inbounds = if inbounds { "inbounds " } else { "" };
                 format!("getelementptr {inbounds}({pointee}, {indices})")
             }

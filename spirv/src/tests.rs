@@ -184,6 +184,96 @@ fn specialisation_constants_have_the_values_that_are_given() {
     }
 }
 
+/// LLVM's back end gives it integers, as OpenCL C's function has.
+#[test]
+fn highest_bits_of_integers_are_truth_values() {
+    let text = translate(
+        &bytes(kernel(|builder, int, _| {
+            let (vector, truth) = (builder.type_vector(int, 2), builder.type_bool());
+            let one = builder.constant_bit32(int, 1);
+            let both = builder.composite_construct(vector, None, [one, one]).unwrap();
+            builder.any(truth, None, both).unwrap();
+        })),
+        &WIDE,
+    )
+    .unwrap();
+    assert!(text.contains("= icmp slt <2 x i32> %"), "{text}");
+    assert!(text.contains("= extractelement <2 x i1> %"), "{text}");
+}
+
+/// Producers write it for `atomic_float`, and compare what it gives by `OpIEqual`.
+#[test]
+fn floats_are_exchanged_by_their_bits() {
+    let text = translate(
+        &bytes(kernel(|builder, int, out| {
+            let (float, truth) = (builder.type_float(32, None), builder.type_bool());
+            let floats = builder.type_pointer(None, StorageClass::CrossWorkgroup, float);
+            let [scope, order] = [1, 0].map(|value| builder.constant_bit32(int, value));
+            let [old, new] = [1f32, 2.0].map(|value| builder.constant_bit32(float, value.to_bits()));
+            let pointer = builder.bitcast(floats, None, out).unwrap();
+            let found =
+                builder.atomic_compare_exchange(float, None, pointer, scope, order, order, new, old).unwrap();
+            builder.i_equal(truth, None, found, old).unwrap();
+        })),
+        &WIDE,
+    )
+    .unwrap();
+    for part in ["cmpxchg ptr addrspace(1) %", ", i32 %", " = extractvalue { i32, i1 } %", " = icmp eq i32 %"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+/// LLVM's back end writes null pointers of structures as zeros.
+#[test]
+fn zeros_are_null_pointers() {
+    let text = translate(
+        &bytes(kernel(|builder, int, _| {
+            let pointer = builder.type_pointer(None, StorageClass::CrossWorkgroup, int);
+            let long = builder.type_int(64, 0);
+            let structure = builder.type_struct([int, pointer]);
+            let structures = builder.type_pointer(None, StorageClass::CrossWorkgroup, structure);
+            let (three, zero) = (builder.constant_bit32(int, 3), builder.constant_null(long));
+            let value = builder.constant_composite(structure, [three, zero]);
+            builder.variable(structures, None, StorageClass::CrossWorkgroup, Some(value));
+        })),
+        &WIDE,
+    )
+    .unwrap();
+    assert!(text.contains("{ i32 3, ptr addrspace(1) null }"), "{text}");
+}
+
+/// LLVM's back end, whose pointers have no types, gives bytes, whatever the base points to.
+#[test]
+fn offsets_of_constant_pointers_to_bytes_are_in_bytes() {
+    let text = translate(
+        &bytes(kernel(|builder, int, _| {
+            // Variables outside of the function.
+            builder.select_block(None).unwrap();
+            let [one, four, twelve] = [1, 4, 12].map(|value| builder.constant_bit32(int, value));
+            let array = builder.type_array(int, four);
+            let arrays = builder.type_pointer(None, StorageClass::CrossWorkgroup, array);
+            let byte = builder.type_int(8, 0);
+            let to_byte = builder.type_pointer(None, StorageClass::CrossWorkgroup, byte);
+            let value = builder.constant_composite(array, [one, one, one, one]);
+            let base = builder.variable(arrays, None, StorageClass::CrossWorkgroup, Some(value));
+            let zero = builder.constant_null(int);
+            let pointers = builder.type_pointer(None, StorageClass::CrossWorkgroup, to_byte);
+            for indices in [&[twelve][..], &[zero, twelve]] {
+                let offset = builder.spec_constant_op(to_byte, Op::PtrAccessChain);
+                let own = builder.module_mut().types_global_values.last_mut().unwrap();
+                own.operands.extend([&[base], indices].concat().into_iter().map(Operand::IdRef));
+                builder.variable(pointers, None, StorageClass::CrossWorkgroup, Some(offset));
+            }
+            builder.select_block(Some(0)).unwrap();
+        })),
+        &WIDE,
+    )
+    .unwrap();
+    let count = text.matches("getelementptr (i8, ptr addrspace(1) @\"variable.").count();
+    assert_eq!((count, text.matches(", i32 12)").count()), (2, 2), "{text}");
+}
+
 #[test]
 fn damaged_modules_are_refused_or_read() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus/spirv");

@@ -66,6 +66,14 @@ impl<'m> FunctionWriter<'_, 'm> {
         }
         if let Some((_, name)) = BINARY.iter().find(|row| row.0 == own.op) {
             let (a, b) = (self.operand(own, 0)?, self.operand(own, 1)?);
+            // What a compare-exchange of floats gives: producers compare its bits.
+            if matches!(own.op, Op::IEqual | Op::INotEqual)
+                && matches!(self.w.types.scalar(a.ty), Some(Type::Float(_)))
+            {
+                let ((a, ty), (b, _)) = (self.as_integer(own, 0)?, self.as_integer(own, 1)?);
+                self.result(own, &format!("{name} {ty} {a}, {b}"));
+                return Ok(true);
+            }
             if own.op == Op::FMul {
                 self.products.insert(own.result, (own.operand(0)?, own.operand(1)?));
             }
@@ -111,7 +119,7 @@ impl<'m> FunctionWriter<'_, 'm> {
             Op::IsFinite => self.classify(own, "olt")?,
             Op::IsNormal => self.is_normal(own)?,
             Op::SignBitSet => {
-                let (value, ty) = self.as_integer(own)?;
+                let (value, ty) = self.as_integer(own, 0)?;
                 let zero = if ty.starts_with('<') { "zeroinitializer" } else { "0" };
                 self.result(own, &format!("icmp slt {ty} {value}, {zero}"));
             }
@@ -367,8 +375,8 @@ impl<'m> FunctionWriter<'_, 'm> {
     }
 
     /// The bits of a float: the value and its type.
-    fn as_integer(&mut self, own: &Instruction<'m>) -> Result<(String, String)> {
-        let value = self.operand(own, 0)?;
+    pub(super) fn as_integer(&mut self, own: &Instruction<'m>, number: usize) -> Result<(String, String)> {
+        let value = self.operand(own, number)?;
         let Some(Type::Float(width)) = self.w.types.scalar(value.ty).cloned() else {
             return Err(own.error("the operand is no float"));
         };
@@ -383,9 +391,16 @@ impl<'m> FunctionWriter<'_, 'm> {
     fn reduce(&mut self, own: &Instruction<'m>, name: &str) -> Result<()> {
         let value = self.operand(own, 0)?;
         let (_, count) = self.w.types.element(value.ty);
-        let typed = self.w.typed(&value);
+        let mut typed = self.w.typed(&value);
+        let mut text = value.text.clone();
+        // LLVM's back end leaves the integers of OpenCL C's functions: their highest bits count (OpenCL C 3.0, 6.15.6).
+        if matches!(self.w.types.scalar(value.ty), Some(Type::Int(_))) {
+            let zero = self.splat(&value, "0");
+            text = self.temporary(&format!("icmp slt {typed}, {zero}"));
+            typed = if count == 1 { format!("i1 {text}") } else { format!("<{count} x i1> {text}") };
+        }
         let mut all =
-            if count == 1 { value.text } else { self.temporary(&format!("extractelement {typed}, i32 0")) };
+            if count == 1 { text } else { self.temporary(&format!("extractelement {typed}, i32 0")) };
         for number in 1..count {
             let one = self.temporary(&format!("extractelement {typed}, i32 {number}"));
             all = self.temporary(&format!("{name} i1 {all}, {one}"));

@@ -101,10 +101,18 @@ impl<'m> FunctionWriter<'_, 'm> {
     fn read(&mut self, own: &Instruction<'m>, list: Vec<Value>, operands: usize) -> Result<()> {
         self.check_operands(own, operands)?;
         let (kind, _) = self.texel(own, own.ty, operands)?;
-        let ty = self.w.types.text(own.ty).to_owned();
+        // OpenCL C's functions give the depth alone, SPIR-V a texel whose first channel it is.
+        let is_depth = matches!(self.w.types.get(list[0].ty), Some(Type::Image(Image { depth: 1, .. })));
+        let (element, count) = self.w.types.element(own.ty);
+        let ty = self.w.types.text(if is_depth { element } else { own.ty }).to_owned();
         let list: Vec<_> = list.into_iter().map(|value| (value, Sign::Signed)).collect();
         let name = self.call_built_in(&format!("read_image{kind}"), &ty, &list)?;
-        self.is(own, name);
+        if is_depth && count > 1 {
+            let texel = self.w.types.text(own.ty).to_owned();
+            self.result(own, &format!("insertelement {texel} zeroinitializer, {ty} {name}, i32 0"));
+        } else {
+            self.is(own, name);
+        }
         Ok(())
     }
 

@@ -61,12 +61,25 @@ impl<'m> FunctionWriter<'_, 'm> {
             }
             Op::AtomicCompareExchange | Op::AtomicCompareExchangeWeak => {
                 let pointer = self.typed(own, 0)?;
-                let (value, comparator) = (self.typed(own, 4)?, self.typed(own, 5)?);
+                // A float's bits are exchanged: producers write it for `atomic_float`, though SPIR-V has integers only.
+                let is_float = matches!(self.w.types.get(own.ty), Some(Type::Float(_)));
+                let [(value, ty), (comparator, _)] = if is_float {
+                    [self.as_integer(own, 4)?, self.as_integer(own, 5)?]
+                } else {
+                    [self.operand(own, 4)?, self.operand(own, 5)?]
+                        .map(|value| (value.text.clone(), self.type_of(&value).to_owned()))
+                };
                 let (success, failure) = (self.order(own.operand(2)?), self.load_order(own.operand(3)?));
-                let ty = self.w.types.text(own.ty).to_owned();
-                let pair =
-                    self.temporary(&format!("cmpxchg {pointer}, {comparator}, {value} {success} {failure}"));
-                self.result(own, &format!("extractvalue {{ {ty}, i1 }} {pair}, 0"));
+                let pair = self.temporary(&format!(
+                    "cmpxchg {pointer}, {ty} {comparator}, {ty} {value} {success} {failure}"
+                ));
+                let before = self.temporary(&format!("extractvalue {{ {ty}, i1 }} {pair}, 0"));
+                if is_float {
+                    let float = self.w.types.text(own.ty).to_owned();
+                    self.result(own, &format!("bitcast {ty} {before} to {float}"));
+                } else {
+                    self.is(own, before);
+                }
             }
             Op::AtomicFlagTestAndSet => {
                 let (pointer, order) = (self.typed(own, 0)?, self.order(own.operand(2)?));
