@@ -12,6 +12,7 @@ use opencl_sys::{
 use opencl3::error_codes::{
     CL_BUILD_PROGRAM_FAILURE, CL_INVALID_PROGRAM, CL_INVALID_SPEC_ID, CL_INVALID_VALUE, ClError,
 };
+use opencl3::kernel::Kernel;
 use opencl3::program::{CL_PROGRAM_IL, Program, create_program_with_il, get_program_data, release_program};
 use rspirv::spirv::Capability;
 
@@ -34,6 +35,7 @@ pub fn cases() -> Vec<Case> {
         Case::new("il_link_once", link_once).needing(Need::Extension("cl_khr_spirv_linkonce_odr")),
         Case::new("il_binary", binary),
         Case::of_gencl("others report other codes", "il_damaged", damaged),
+        Case::of_gencl("others may lack SPV_EXT_shader_atomic_float_*", "il_float_atomics", float_atomics),
         own("il_not_supported", not_supported),
         own("il_cache", cache),
     ];
@@ -64,10 +66,29 @@ fn runs(program: &Program, factor: i32, shifted: bool, offset: i64) -> Outcome {
     let gpu = Gpu::get()?;
     let values: Vec<i64> = (0..64).map(|i| i * i - 100).collect();
     let buffer = gpu.buffer(&values)?;
-    let kernel = opencl3::kernel::Kernel::create(program, "scale").map_err(text("clCreateKernel"))?;
+    let kernel = Kernel::create(program, "scale").map_err(text("clCreateKernel"))?;
     gencl_utest::run(&kernel, &[buffer.arg()], &Launch::linear(64, 16))?;
     let expected: Vec<i64> = values.iter().map(|value| scaled(*value, factor, shifted, offset)).collect();
     same(&buffer.read()?, &expected)
+}
+
+/// The kernel of [`module::image_blocks`].
+pub fn image_blocks(bytes: usize, count: usize, media: Option<[usize; 2]>) -> Result<Kernel, String> {
+    let mut program = from_il(&module::image_blocks(bits()?, bytes, count, media))?;
+    build(&mut program)?;
+    Kernel::create(&program, "blocks").map_err(text("clCreateKernel"))
+}
+
+/// Sums, minima and maxima of floats, without an order.
+fn float_atomics() -> Outcome {
+    let mut program = from_il(&module::float_atomics(bits()?))?;
+    build(&mut program)?;
+    let kernel = Kernel::create(&program, "float_atomics").map_err(text("clCreateKernel"))?;
+    let gpu = Gpu::get()?;
+    let values: Vec<f32> = (0..256).map(|i| ((i * 37) % 256 - 100) as f32).collect();
+    let (out, input) = (gpu.buffer(&[0.5f32, 1000.0, -1000.0])?, gpu.buffer(&values)?);
+    gencl_utest::run(&kernel, &[out.arg(), input.arg()], &Launch::linear(256, 64))?;
+    same(&out.read()?, &[values.iter().sum::<f32>() + 0.5, -100.0, 155.0])
 }
 
 /// Versions are listed as text and as numbers, the newest first, among them 1.0 to 1.4.

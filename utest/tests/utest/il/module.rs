@@ -3,8 +3,8 @@
 use rspirv::binary::Assemble;
 use rspirv::dr::{Builder, Operand};
 use rspirv::spirv::{
-    AddressingModel, BuiltIn, Capability, Decoration, ExecutionModel, FunctionControl, LinkageType,
-    MemoryModel, StorageClass, Word,
+    AccessQualifier, AddressingModel, BuiltIn, Capability, Decoration, Dim, ExecutionMode, ExecutionModel,
+    FunctionControl, ImageFormat, LinkageType, MemoryModel, StorageClass, Word,
 };
 
 /// Numbers of the specialization constants of [`scale`], with their defaults.
@@ -130,4 +130,110 @@ fn twice_of(bits: u32, side: &Side) -> Result<Vec<u8>, rspirv::dr::Error> {
 fn decorate_with_linkage(b: &mut Builder, id: Word, name: &str, linkage: LinkageType) {
     let operands = [Operand::LiteralString(name.into()), Operand::LinkageType(linkage)];
     b.decorate(id, Decoration::LinkageAttributes, operands);
+}
+
+/// The kernel of `kernels/images_blocks.cl`, for lanes that have `count` elements of `bytes` each; `media` is width and
+/// height of a media block, in elements and rows.
+pub fn image_blocks(bits: u32, bytes: usize, count: usize, media: Option<[usize; 2]>) -> Vec<u8> {
+    image_blocks_of(bits, bytes as u32, count as u32, media).expect("the module is whole")
+}
+
+fn image_blocks_of(
+    bits: u32,
+    element_bytes: u32,
+    count: u32,
+    media: Option<[usize; 2]>,
+) -> Result<Vec<u8>, rspirv::dr::Error> {
+    let (capability, extension) = match media {
+        None => (Capability::SubgroupImageBlockIOINTEL, "SPV_INTEL_subgroups"),
+        Some(_) => (Capability::SubgroupImageMediaBlockIOINTEL, "SPV_INTEL_media_block_io"),
+    };
+    let mut b = begin(
+        bits,
+        &[
+            Capability::Int8,
+            Capability::Int16,
+            Capability::Vector16,
+            Capability::ImageBasic,
+            Capability::SubgroupDispatch,
+            capability,
+        ],
+    );
+    b.set_version(1, 1);
+    b.extension(extension);
+    let (void, int) = (b.type_void(), b.type_int(32, 0));
+    let element = b.type_int(8 * element_bytes, 0);
+    let block = if count == 1 { element } else { b.type_vector(element, count) };
+    let blocks = b.type_pointer(None, StorageClass::CrossWorkgroup, block);
+    let place = b.type_vector(int, 2);
+    let lanes = b.type_pointer(None, StorageClass::Input, int);
+    let [from_type, to_type] = [AccessQualifier::ReadOnly, AccessQualifier::WriteOnly]
+        .map(|access| b.type_image(void, Dim::Dim2D, 0, 0, 0, 0, ImageFormat::Unknown, Some(access)));
+    let kernel = b.type_function(void, [from_type, to_type, place, place, blocks]);
+    let lane = b.variable(lanes, None, StorageClass::Input, None);
+    b.decorate(lane, Decoration::BuiltIn, [Operand::BuiltIn(BuiltIn::SubgroupLocalInvocationId)]);
+    let media = media.map(|sides| sides.map(|side| b.constant_bit32(int, side as u32)));
+    let function = b.begin_function(void, None, FunctionControl::NONE, kernel)?;
+    let (from, to) = (b.function_parameter(from_type)?, b.function_parameter(to_type)?);
+    let (source, destination) = (b.function_parameter(place)?, b.function_parameter(place)?);
+    let copy = b.function_parameter(blocks)?;
+    b.begin_block(None)?;
+    let value = match media {
+        None => b.subgroup_image_block_read_intel(block, None, from, source)?,
+        Some([width, rows]) => {
+            b.subgroup_image_media_block_read_intel(block, None, from, source, width, rows)?
+        }
+    };
+    let number = b.load(int, None, lane, None, [])?;
+    let own = b.in_bounds_ptr_access_chain(blocks, None, copy, number, [])?;
+    b.store(own, value, None, [])?;
+    match media {
+        None => b.subgroup_image_block_write_intel(to, destination, value)?,
+        Some([width, rows]) => {
+            b.subgroup_image_media_block_write_intel(to, destination, width, rows, value)?;
+        }
+    }
+    b.ret()?;
+    b.end_function()?;
+    b.entry_point(ExecutionModel::Kernel, function, "blocks", [lane]);
+    b.execution_mode(function, ExecutionMode::SubgroupSize, [16]);
+    Ok(bytes(b))
+}
+
+/// A kernel `float_atomics(global float *out, global const float *in)`: `out` becomes sum, minimum and maximum of itself
+/// and all elements of `in`.
+pub fn float_atomics(bits: u32) -> Vec<u8> {
+    float_atomics_of(bits).expect("the module is whole")
+}
+
+fn float_atomics_of(bits: u32) -> Result<Vec<u8>, rspirv::dr::Error> {
+    let mut b = begin(bits, &[Capability::AtomicFloat32AddEXT, Capability::AtomicFloat32MinMaxEXT]);
+    b.extension("SPV_EXT_shader_atomic_float_add");
+    b.extension("SPV_EXT_shader_atomic_float_min_max");
+    let (void, int, float) = (b.type_void(), b.type_int(32, 0), b.type_float(32, None));
+    let size = b.type_int(bits, 0);
+    let sizes = b.type_vector(size, 3);
+    let input = b.type_pointer(None, StorageClass::Input, sizes);
+    let floats = b.type_pointer(None, StorageClass::CrossWorkgroup, float);
+    let kernel = b.type_function(void, [floats, floats]);
+    let id = b.variable(input, None, StorageClass::Input, None);
+    b.decorate(id, Decoration::BuiltIn, [Operand::BuiltIn(BuiltIn::GlobalInvocationId)]);
+    // The scope of the device, relaxed.
+    let [scope, order, two] = [1, 0, 2].map(|value| b.constant_bit32(int, value));
+    let function = b.begin_function(void, None, FunctionControl::NONE, kernel)?;
+    let (out, values) = (b.function_parameter(floats)?, b.function_parameter(floats)?);
+    b.begin_block(None)?;
+    let ids = b.load(sizes, None, id, None, [])?;
+    let first = b.composite_extract(size, None, ids, [0])?;
+    let element = b.in_bounds_ptr_access_chain(floats, None, values, first, [])?;
+    let value = b.load(float, None, element, None, [])?;
+    b.atomic_f_add_ext(float, None, out, scope, order, value)?;
+    let least = b.in_bounds_ptr_access_chain(floats, None, out, scope, [])?;
+    b.atomic_f_min_ext(float, None, least, scope, order, value)?;
+    let greatest = b.in_bounds_ptr_access_chain(floats, None, out, two, [])?;
+    b.atomic_f_max_ext(float, None, greatest, scope, order, value)?;
+    b.ret()?;
+    b.end_function()?;
+    b.entry_point(ExecutionModel::Kernel, function, "float_atomics", [id]);
+    Ok(bytes(b))
 }

@@ -2,7 +2,7 @@
 
 use std::ptr::null_mut;
 
-use gencl_utest::{Arg, Gpu, Launch, Outcome, Random};
+use gencl_utest::{Arg, Gpu, Launch, Outcome, Random, run};
 use opencl_sys::{
     CL_MEM_OBJECT_IMAGE2D, CL_MEM_READ_WRITE, CL_R, CL_RGBA, CL_UNORM_INT8, CL_UNSIGNED_INT16,
     CL_UNSIGNED_INT32, cl_image_format,
@@ -10,6 +10,7 @@ use opencl_sys::{
 
 use super::image::{Image, descriptor, pattern};
 use super::reference::texel_bytes;
+use crate::il::image_blocks;
 use crate::memory::same;
 
 /// Lanes of the sub-group.
@@ -30,6 +31,13 @@ struct Element {
 
 const fn element(suffix: &'static str, ty: &'static str, bytes: usize, order: u32, channel: u32) -> Element {
     Element { suffix, ty, bytes, order, channel }
+}
+
+/// How the program is written.
+#[derive(Clone, Copy)]
+enum Form {
+    Source,
+    SpirV,
 }
 
 const ELEMENTS: &[Element] = &[
@@ -75,6 +83,7 @@ impl Element {
     fn check(
         &self,
         random: &mut Random,
+        form: Form,
         media: Option<[usize; 2]>,
         count: usize,
         place: impl Fn(usize, usize) -> Option<[usize; 2]>,
@@ -95,7 +104,10 @@ impl Element {
         let function = |what: &str| format!("intel_sub_group_{kind}_{what}{suffix}{many}");
         let options =
             format!("-DVECTOR={ty}{many} -DREAD={} -DWRITE={}{block}", function("read"), function("write"));
-        let program = gpu.build_with("images_blocks", None, &options)?;
+        let kernel = match form {
+            Form::Source => gpu.build_with("images_blocks", None, &options)?.kernel("blocks")?,
+            Form::SpirV => image_blocks(size, count, media.map(|[width, rows]| [width / size, rows]))?,
+        };
         for _ in 0..6 {
             let texels = [pattern(ROW * ROWS), (0..ROW * ROWS).map(|_| random.next_u32() as u8).collect()];
             let [from, to] = [self.image(&texels[1])?, self.image(&texels[0])?];
@@ -121,7 +133,7 @@ impl Element {
                 Arg::Bytes(destination_bytes),
                 output.arg(),
             ];
-            program.run("blocks", &args, &Launch::linear(LANES, LANES))?;
+            run(&kernel, &args, &Launch::linear(LANES, LANES))?;
             let mut read = output.read()?;
             let mut expected = vec![0x77u8; read.len()];
             let mut written = texels[0].clone();
@@ -155,11 +167,12 @@ impl Element {
     }
 }
 
-fn blocks(elements: &[Element]) -> Outcome {
+fn blocks(elements: &[Element], form: Form) -> Outcome {
     let mut random = Random::new(5);
     for element in elements {
         for count in [1, 2, 4, 8] {
-            element.check(&mut random, None, count, |index, lane| Some([lane * element.bytes, index]))?;
+            element
+                .check(&mut random, form, None, count, |index, lane| Some([lane * element.bytes, index]))?;
         }
     }
     Ok(())
@@ -167,16 +180,30 @@ fn blocks(elements: &[Element]) -> Outcome {
 
 /// cl_intel_subgroups, cl_intel_subgroups_short
 pub fn words() -> Outcome {
-    blocks(ELEMENTS)
+    blocks(ELEMENTS, Form::Source)
+}
+
+/// SPV_INTEL_subgroups
+pub fn words_of_spirv() -> Outcome {
+    blocks(ELEMENTS, Form::SpirV)
 }
 
 /// cl_intel_subgroups_char, cl_intel_subgroups_long
 pub fn bytes_and_longs() -> Outcome {
-    blocks(LATER_ELEMENTS)
+    blocks(LATER_ELEMENTS, Form::Source)
 }
 
 /// cl_intel_media_block_io
 pub fn media() -> Outcome {
+    media_blocks(Form::Source)
+}
+
+/// SPV_INTEL_media_block_io
+pub fn media_of_spirv() -> Outcome {
+    media_blocks(Form::SpirV)
+}
+
+fn media_blocks(form: Form) -> Outcome {
     let mut random = Random::new(6);
     for element in MEDIA_ELEMENTS {
         for block @ [width, rows] in MEDIA_BLOCKS.iter().copied() {
@@ -185,7 +212,7 @@ pub fn media() -> Outcome {
                     let byte = (index * LANES + lane) * element.bytes;
                     (byte / width < rows).then_some([byte % width, byte / width])
                 };
-                element.check(&mut random, Some(block), count, place)?;
+                element.check(&mut random, form, Some(block), count, place)?;
             }
         }
     }

@@ -21,6 +21,9 @@ pub use samplers::repeated_texels;
 /// Why a case is not for Intel's driver.
 const OTHERS: &str = "others take what is wrong, or give another code";
 
+/// What programs of SPIR-V need.
+const IL: Need = Need::Extension("cl_khr_il_program");
+
 pub fn cases() -> Vec<Case> {
     all_needing(
         Need::Images,
@@ -65,6 +68,8 @@ pub fn cases() -> Vec<Case> {
                 blocks::bytes_and_longs,
             ),
             Case::new("image_blocks_media", blocks::media),
+            Case::new("il_image_blocks", blocks::words_of_spirv).needing(IL),
+            Case::new("il_image_blocks_media", blocks::media_of_spirv).needing(IL),
             Case::new("sampler_information", samplers::information),
             Case::of_gencl(OTHERS, "sampler_refused", samplers::refused),
             Case::new("sampler_references", samplers::references),
