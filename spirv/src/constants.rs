@@ -35,6 +35,9 @@ const EXPRESSIONS: &[Op] = &[
     Op::InBoundsPtrAccessChain,
 ];
 
+/// The number of LLVM's SPIR-V back end in Khronos' registry of tools (`spir-v.xml`).
+const LLVM_BACK_END: u32 = 43;
+
 /// Most bytes of all constants in LLVM IR: a short module can make large ones of constants that it repeats.
 const MOST_BYTES: usize = 1 << 26;
 
@@ -178,18 +181,9 @@ impl Writer<'_> {
                     operands.iter().map(|id| self.value(own, *id)).collect::<Result<_>>()?;
                 let element = matches!(op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain);
                 let inbounds = matches!(op, Op::InBoundsAccessChain | Op::InBoundsPtrAccessChain);
-                let is_byte = |ty| matches!(self.types.get(ty), Some(Type::Int(8)));
-                let to_byte = matches!(self.types.get(own.ty), Some(Type::Pointer(_, to)) if is_byte(*to));
-                let (pointee, indices) = match (self.chain(own, &values, operands, element), &values[..]) {
-                    (Ok((pointee, indices, reached)), _) if !to_byte || is_byte(reached) => {
-                        (pointee, indices)
-                    }
-                    // LLVM's back end and its translator give the offset in bytes, whatever the base points to.
-                    (_, [base, .., offset]) if to_byte => {
-                        ("i8".to_owned(), format!("{}, {}", self.typed(base), self.typed(offset)))
-                    }
-                    (Err(error), _) => return Err(error),
-                    (Ok(_), _) => return Err(own.error("the result points to another type")),
+                let (pointee, indices) = match self.offset_in_bytes(own, &values, element) {
+                    Some(offset) => ("i8".to_owned(), offset),
+                    None => self.chain(own, &values, operands, element)?,
                 };
                 let inbounds = if inbounds { "inbounds " } else { "" };
                 format!("getelementptr {inbounds}({pointee}, {indices})")
@@ -197,6 +191,22 @@ impl Writer<'_> {
             _ => return Err(own.error(format!("Op{op:?} of constants is not supported"))),
         };
         Ok(Part::new(own.ty, text, None))
+    }
+
+    /// Producers whose pointers have no types give a pointer to bytes by an offset in bytes, whatever the base points to:
+    /// LLVM's translator as the only index, its back end behind one of zero, which for others is that of an element.
+    fn offset_in_bytes(&self, own: &Instruction<'_>, values: &[Value], element: bool) -> Option<String> {
+        let to_byte = |pointer| match self.types.get(pointer) {
+            Some(Type::Pointer(_, pointee)) => matches!(self.types.get(*pointee), Some(Type::Int(8))),
+            _ => false,
+        };
+        let [base, offset] = match values {
+            [base, offset] if element => [base, offset],
+            [base, _, offset] if element && self.module.tool == LLVM_BACK_END => [base, offset],
+            _ => return None,
+        };
+        (to_byte(own.ty) && !to_byte(base.ty))
+            .then(|| format!("{}, {}", self.typed(base), self.typed(offset)))
     }
 
     fn cast(&self, own: &Instruction<'_>, op: Op, value: &Value) -> String {

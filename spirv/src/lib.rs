@@ -45,6 +45,6 @@ pub fn is_module(bytes: &[u8]) -> bool {
 pub fn translate(module: &[u8], environment: &Environment<'_>) -> Result<String, SpirvError> {
     let words = walk::words(module)?;
     let instructions = walk::instructions(&words)?;
-    let module = module::Module::new(&instructions, environment.features)?;
+    let module = module::Module::new(walk::tool(&words), &instructions, environment.features)?;
     writer::Writer::new(&module, environment).write()
 }

@@ -61,6 +61,8 @@ pub(crate) struct Function<'a> {
 /// A module.
 #[derive(Debug, Default)]
 pub(crate) struct Module<'a> {
+    /// The number of the tool that wrote it.
+    pub(crate) tool: u32,
     pub(crate) pointer_bits: u32,
     /// Products and sums are rounded separately (ContractionOff). It is said of kernels, whose functions are shared.
     pub(crate) forbids_contraction: bool,
@@ -88,8 +90,8 @@ impl<'a> Module<'a> {
     ///
     /// # Errors
     /// Instructions are at places where they may not be, or demand what there is not.
-    pub(crate) fn new(instructions: &[Instruction<'a>], features: Features) -> Result<Module<'a>> {
-        let mut module = Module::default();
+    pub(crate) fn new(tool: u32, instructions: &[Instruction<'a>], features: Features) -> Result<Module<'a>> {
+        let mut module = Module { tool, ..Module::default() };
         let mut open: Option<Function<'a>> = None;
         let mut place = None;
         // The file whose text continues.

@@ -243,35 +243,40 @@ fn zeros_are_null_pointers() {
     assert!(text.contains("{ i32 3, ptr addrspace(1) null }"), "{text}");
 }
 
-/// LLVM's back end, whose pointers have no types, gives bytes, whatever the base points to.
+/// LLVM's translator and its back end, whose pointers have no types, give bytes, whatever the base points to: the former
+/// by the only index.
 #[test]
 fn offsets_of_constant_pointers_to_bytes_are_in_bytes() {
-    let text = translate(
-        &bytes(kernel(|builder, int, _| {
-            // Variables outside of the function.
-            builder.select_block(None).unwrap();
-            let [one, four, twelve] = [1, 4, 12].map(|value| builder.constant_bit32(int, value));
-            let array = builder.type_array(int, four);
-            let arrays = builder.type_pointer(None, StorageClass::CrossWorkgroup, array);
-            let byte = builder.type_int(8, 0);
-            let to_byte = builder.type_pointer(None, StorageClass::CrossWorkgroup, byte);
-            let value = builder.constant_composite(array, [one, one, one, one]);
-            let base = builder.variable(arrays, None, StorageClass::CrossWorkgroup, Some(value));
-            let zero = builder.constant_null(int);
-            let pointers = builder.type_pointer(None, StorageClass::CrossWorkgroup, to_byte);
-            for indices in [&[twelve][..], &[zero, twelve]] {
-                let offset = builder.spec_constant_op(to_byte, Op::PtrAccessChain);
-                let own = builder.module_mut().types_global_values.last_mut().unwrap();
-                own.operands.extend([&[base], indices].concat().into_iter().map(Operand::IdRef));
-                builder.variable(pointers, None, StorageClass::CrossWorkgroup, Some(offset));
-            }
-            builder.select_block(Some(0)).unwrap();
-        })),
-        &WIDE,
-    )
-    .unwrap();
-    let count = text.matches("getelementptr (i8, ptr addrspace(1) @\"variable.").count();
-    assert_eq!((count, text.matches(", i32 12)").count()), (2, 2), "{text}");
+    let mut module = bytes(kernel(|builder, int, _| {
+        // Variables outside of the function.
+        builder.select_block(None).unwrap();
+        let [one, four, twelve] = [1, 4, 12].map(|value| builder.constant_bit32(int, value));
+        let array = builder.type_array(int, four);
+        let arrays = builder.type_pointer(None, StorageClass::CrossWorkgroup, array);
+        let byte = builder.type_int(8, 0);
+        let to_byte = builder.type_pointer(None, StorageClass::CrossWorkgroup, byte);
+        let value = builder.constant_composite(array, [one, one, one, one]);
+        let base = builder.variable(arrays, None, StorageClass::CrossWorkgroup, Some(value));
+        let zero = builder.constant_null(int);
+        let pointers = builder.type_pointer(None, StorageClass::CrossWorkgroup, to_byte);
+        for indices in [&[twelve][..], &[zero, one]] {
+            let offset = builder.spec_constant_op(to_byte, Op::PtrAccessChain);
+            let own = builder.module_mut().types_global_values.last_mut().unwrap();
+            own.operands.extend([&[base], indices].concat().into_iter().map(Operand::IdRef));
+            builder.variable(pointers, None, StorageClass::CrossWorkgroup, Some(offset));
+        }
+        builder.select_block(Some(0)).unwrap();
+    }));
+    for (tool, second) in [(6u32, "0, i32 1)"), (43, " i32 1)")] {
+        module[8..12].copy_from_slice(&(tool << 16).to_le_bytes());
+        let text = translate(&module, &WIDE).unwrap();
+        let offsets: Vec<&str> =
+            text.lines().filter_map(|line| Some(line.split_once("getelementptr (")?.1)).collect();
+        assert_eq!(offsets.len(), 2, "{text}");
+        assert!(offsets[0].starts_with("i8, ") && offsets[0].ends_with(" i32 12)"), "{text}");
+        assert_eq!(offsets[1].starts_with("i8, "), tool == 43, "{text}");
+        assert!(offsets[1].ends_with(second), "{text}");
+    }
 }
 
 #[test]

@@ -33,6 +33,11 @@ pub(crate) fn words(bytes: &[u8]) -> Result<Vec<u32>> {
     Ok(words)
 }
 
+/// The number of the tool that wrote a module (SPIR-V 1.6, 2.3: the generator's magic number).
+pub(crate) fn tool(words: &[u32]) -> u32 {
+    words.get(2).map_or(0, |generator| generator >> 16)
+}
+
 /// How words are read, by the magic number.
 pub(crate) fn byte_order(first: [u8; 4]) -> Option<fn([u8; 4]) -> u32> {
     match u32::from_le_bytes(first) {

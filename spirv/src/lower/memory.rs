@@ -249,7 +249,7 @@ impl<'m> FunctionWriter<'_, 'm> {
         let values: Vec<Value> = own.operands.iter().map(|id| self.value(own, *id)).collect::<Result<_>>()?;
         let is_pointer = matches!(own.op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain);
         let inbounds = matches!(own.op, Op::InBoundsAccessChain | Op::InBoundsPtrAccessChain);
-        let (pointee, list, _) = self.w.chain(own, &values, own.operands, is_pointer)?;
+        let (pointee, list) = self.w.chain(own, &values, own.operands, is_pointer)?;
         let inbounds = if inbounds { "inbounds " } else { "" };
         self.result(own, &format!("getelementptr {inbounds}{pointee}, {list}"));
         Ok(())
@@ -257,15 +257,15 @@ impl<'m> FunctionWriter<'_, 'm> {
 }
 
 impl Writer<'_> {
-    /// The operands of a `getelementptr`: what the pointer points to, pointer and indices, and the type that they reach.
-    /// `is_pointer`: the first index moves the pointer itself.
+    /// The operands of a `getelementptr`: what the pointer points to, and pointer and indices. `is_pointer`: the first
+    /// index moves the pointer itself.
     pub(crate) fn chain(
         &self,
         own: &Instruction<'_>,
         values: &[Value],
         ids: &[Id],
         is_pointer: bool,
-    ) -> Result<(String, String, Id)> {
+    ) -> Result<(String, String)> {
         let base = values.first().ok_or_else(|| own.error("it has too few operands"))?;
         let Some(Type::Pointer(_, pointee)) = self.types.get(base.ty) else {
             return Err(own.error("the base is no pointer"));
@@ -295,7 +295,7 @@ impl Writer<'_> {
                 _ => return Err(own.error("it has more indices than the type has levels")),
             }
         }
-        Ok((self.types.text(*pointee).to_owned(), list.join(", "), ty))
+        Ok((self.types.text(*pointee).to_owned(), list.join(", ")))
     }
 }
 
