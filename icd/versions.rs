@@ -28,6 +28,7 @@ const VERSIONS: &[Named] = &[
     ("cl_khr_integer_dot_product", make_version(2, 0, 0)),
     ("cl_khr_command_buffer", make_version(0, 9, 8)),
     ("cl_khr_command_buffer_mutable_dispatch", make_version(0, 9, 5)),
+    ("cl_khr_semaphore", make_version(1, 0, 1)),
 ];
 
 fn with_version(name: &'static str) -> Named {

@@ -302,21 +302,40 @@ impl<T: Copy + Default + PartialEq> ZeroTerminated<T> {
     /// As [`ZeroTerminated::raw`]. Each name and its value are checked before more is read, as behind an unknown name
     /// the list may have no end.
     pub fn checked<E>(self, mut check: impl FnMut(T, T) -> Result<(), E>) -> Result<Vec<T>, E> {
+        self.checked_with_lists(|_| false, |name, value| check(name, value[0]))
+    }
+
+    /// As [`ZeroTerminated::checked`], where the values of the names that `has_list` tells are lists of their own, each
+    /// terminated by a 0, without which `check` gets it.
+    pub fn checked_with_lists<E>(
+        self,
+        has_list: impl Fn(T) -> bool,
+        mut check: impl FnMut(T, &[T]) -> Result<(), E>,
+    ) -> Result<Vec<T>, E> {
         let mut list = Vec::new();
         if self.0.is_null() {
             return Ok(list);
         }
+        let next = |list: &mut Vec<T>| {
+            // SAFETY: neither all properties nor the value of the last one have ended, so by the contract of `from_raw`
+            // the list continues.
+            let next = unsafe { self.0.add(list.len()).read_unaligned() };
+            list.push(next);
+            next
+        };
         loop {
-            // SAFETY: all names before were not 0, so by the contract of `from_raw` the list continues.
-            let name = unsafe { self.0.add(list.len()).read_unaligned() };
-            list.push(name);
+            let name = next(&mut list);
             if name == T::default() {
                 return Ok(list);
             }
-            // SAFETY: a name that is not 0 has a value after it.
-            let value = unsafe { self.0.add(list.len()).read_unaligned() };
-            list.push(value);
-            check(name, value)?;
+            let begin = list.len();
+            if has_list(name) {
+                while next(&mut list) != T::default() {}
+                check(name, &list[begin..list.len() - 1])?;
+            } else {
+                next(&mut list);
+                check(name, &list[begin..])?;
+            }
         }
     }
 }

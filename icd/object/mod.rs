@@ -10,6 +10,7 @@ mod platform;
 mod program;
 mod queue;
 mod sampler;
+mod semaphore;
 
 pub use command_buffer::{CommandBuffer, MutableCommand};
 pub use context::Context;
@@ -21,3 +22,4 @@ pub use platform::Platform;
 pub use program::Program;
 pub use queue::Queue;
 pub use sampler::Sampler;
+pub use semaphore::Semaphore;

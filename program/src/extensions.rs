@@ -20,6 +20,7 @@ const EXTENSIONS: &[Optional] = &[
     ("cl_khr_spirv_no_integer_wrap_decoration", |_| true),
     ("cl_khr_command_buffer", |_| true),
     ("cl_khr_command_buffer_mutable_dispatch", |_| true),
+    ("cl_khr_semaphore", |_| true),
     ("cl_khr_priority_hints", |_| true),
     ("cl_khr_throttle_hints", |_| true),
     ("cl_khr_byte_addressable_store", |_| true),

@@ -95,6 +95,7 @@ codes! {
     InvalidSyncPointWaitList = -1139, "invalid sync-point wait list";
     IncompatibleCommandQueue = -1140, "the queue is incompatible with the command-buffer";
     InvalidMutableCommand = -1141, "invalid mutable command";
+    InvalidSemaphore = -1142, "invalid semaphore";
 }
 
 /// An error: code and reason.

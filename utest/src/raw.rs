@@ -231,6 +231,19 @@ functions! {
     }
 }
 
+functions! {
+    /// Functions of `cl_khr_semaphore`, and the one of `cl_khr_external_semaphore`.
+    Semaphores {
+        clCreateSemaphoreWithPropertiesKHR: opencl_sys::clCreateSemaphoreWithPropertiesKHR_t,
+        clEnqueueWaitSemaphoresKHR: opencl_sys::clEnqueueWaitSemaphoresKHR_t,
+        clEnqueueSignalSemaphoresKHR: opencl_sys::clEnqueueSignalSemaphoresKHR_t,
+        clGetSemaphoreInfoKHR: opencl_sys::clGetSemaphoreInfoKHR_t,
+        clRetainSemaphoreKHR: opencl_sys::clRetainSemaphoreKHR_t,
+        clReleaseSemaphoreKHR: opencl_sys::clReleaseSemaphoreKHR_t,
+        clGetSemaphoreHandleForTypeKHR: opencl_sys::clGetSemaphoreHandleForTypeKHR_t,
+    }
+}
+
 /// The loader's functions, loaded once.
 ///
 /// # Errors
@@ -275,6 +288,16 @@ pub fn command_buffers() -> Result<Option<&'static CommandBuffers>, String> {
     static BUFFERS: OnceLock<Result<Option<CommandBuffers>, String>> = OnceLock::new();
     let load = || of_extension("cl_khr_command_buffer_mutable_dispatch", |find| CommandBuffers::load(find));
     BUFFERS.get_or_init(load).as_ref().map(Option::as_ref).map_err(Clone::clone)
+}
+
+/// The same of `cl_khr_semaphore`.
+///
+/// # Errors
+/// As of [`unified`].
+pub fn semaphores() -> Result<Option<&'static Semaphores>, String> {
+    static SEMAPHORES: OnceLock<Result<Option<Semaphores>, String>> = OnceLock::new();
+    let load = || of_extension("cl_khr_semaphore", |find| Semaphores::load(find));
+    SEMAPHORES.get_or_init(load).as_ref().map(Option::as_ref).map_err(Clone::clone)
 }
 
 /// The functions of an extension, if the device has it.

@@ -9,6 +9,7 @@ pub mod map;
 pub mod migrate;
 pub mod read_write;
 pub mod read_write_rect;
+pub mod semaphore;
 pub mod shared;
 pub mod synchronize;
 pub mod unified;

@@ -8,7 +8,7 @@ use opencl_sys::cl_platform_id;
 
 use crate::abi::Text;
 use crate::api::platform::{ids, info};
-use crate::api::{command_buffer, enqueue, image, kernel, memory, program, queue};
+use crate::api::{command_buffer, enqueue, image, kernel, memory, program, queue, semaphore, unsupported};
 use crate::handle::Handle;
 use crate::object::Platform;
 
@@ -72,6 +72,19 @@ fn address(name: &str) -> *mut c_void {
         // cl_khr_command_buffer_mutable_dispatch
         "clUpdateMutableCommandsKHR" => command_buffer::update::clUpdateMutableCommandsKHR as *const (),
         "clGetMutableCommandInfoKHR" => command_buffer::mutable_info::clGetMutableCommandInfoKHR as *const (),
+        // cl_khr_semaphore
+        "clCreateSemaphoreWithPropertiesKHR" => {
+            semaphore::create::clCreateSemaphoreWithPropertiesKHR as *const ()
+        }
+        "clRetainSemaphoreKHR" => semaphore::references::clRetainSemaphoreKHR as *const (),
+        "clReleaseSemaphoreKHR" => semaphore::references::clReleaseSemaphoreKHR as *const (),
+        "clGetSemaphoreInfoKHR" => semaphore::info::clGetSemaphoreInfoKHR as *const (),
+        "clEnqueueWaitSemaphoresKHR" => enqueue::semaphore::clEnqueueWaitSemaphoresKHR as *const (),
+        "clEnqueueSignalSemaphoresKHR" => enqueue::semaphore::clEnqueueSignalSemaphoresKHR as *const (),
+        // cl_khr_external_semaphore is not reported, but conformance tests of cl_khr_semaphore want its function.
+        "clGetSemaphoreHandleForTypeKHR" => {
+            unsupported::semaphore::clGetSemaphoreHandleForTypeKHR as *const ()
+        }
         _ => std::ptr::null(),
     };
     function.cast_mut().cast()

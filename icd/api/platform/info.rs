@@ -6,11 +6,13 @@ use gencl_runtime::{Code, Error};
 use opencl_sys::{
     CL_PLATFORM_EXTENSIONS, CL_PLATFORM_EXTENSIONS_WITH_VERSION, CL_PLATFORM_HOST_TIMER_RESOLUTION,
     CL_PLATFORM_ICD_SUFFIX_KHR, CL_PLATFORM_NAME, CL_PLATFORM_NUMERIC_VERSION, CL_PLATFORM_PROFILE,
-    CL_PLATFORM_VENDOR, CL_PLATFORM_VERSION, cl_platform_id, cl_platform_info,
+    CL_PLATFORM_SEMAPHORE_TYPES_KHR, CL_PLATFORM_VENDOR, CL_PLATFORM_VERSION, cl_platform_id,
+    cl_platform_info,
 };
 
 use crate::CLResult;
 use crate::abi::{Bytes, Out};
+use crate::api::semaphore;
 use crate::info::{InfoWriter, Written};
 use crate::object::Platform;
 use crate::versions::{self, NUMERIC_VERSION, Named};
@@ -38,6 +40,7 @@ fn get_platform_info(
         CL_PLATFORM_EXTENSIONS_WITH_VERSION => info.values(&versions::with_versions(&extensions())),
         CL_PLATFORM_ICD_SUFFIX_KHR => info.string("GENCL"),
         CL_PLATFORM_HOST_TIMER_RESOLUTION => info.value(HOST_TIMER_RESOLUTION_NS),
+        CL_PLATFORM_SEMAPHORE_TYPES_KHR => info.values(&semaphore::TYPES),
         PLATFORM_QUERY => info.string(&diagnosis()?),
         _ => info.unknown(name),
     }

@@ -4,6 +4,7 @@
 pub mod egl;
 pub mod gl;
 pub mod pipe;
+pub mod semaphore;
 
 use gencl_runtime::{Code, Error};
 use opencl_sys::{cl_command_queue, cl_context};

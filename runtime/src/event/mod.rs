@@ -52,6 +52,8 @@ pub enum CommandKind {
     MigrateMem = 0x4206,
     MemAdvise = 0x4207,
     CommandBuffer = 0x12A8,
+    SemaphoreWait = 0x2042,
+    SemaphoreSignal = 0x2043,
 }
 
 /// `CL_PROFILING_COMMAND_*`: the times that profiling records.
@@ -249,11 +251,27 @@ impl Event {
     /// on events of commands.
     pub fn abandon(&self) {
         if self.kind == CommandKind::User {
-            let reason =
-                Error::new(Code::InvalidEvent, "the user event was released before its status was set");
-            if let Some(due) = self.node.advance(EventStatus::Failed(reason.code as i32), Some(reason)) {
-                due.call();
-            }
+            self.fail(Error::new(
+                Code::InvalidEvent,
+                "the user event was released before its status was set",
+            ));
+        }
+    }
+
+    /// Fails a user event that has not ended.
+    pub(crate) fn fail(&self, reason: Error) {
+        self.end(EventStatus::Failed(reason.code as i32), Some(reason));
+    }
+
+    /// Ends a user event when `other` ends, and as that does.
+    pub(crate) fn end_with(self: &Arc<Self>, other: &Arc<Self>) {
+        let (user, ended) = (self.clone(), other.clone());
+        other.on_status(0, Box::new(move |status| user.end(status, ended.failure())));
+    }
+
+    fn end(&self, status: EventStatus, reason: Option<Error>) {
+        if let Some(due) = self.node.advance(status, reason) {
+            due.call();
         }
     }
 

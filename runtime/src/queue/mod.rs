@@ -6,6 +6,7 @@ mod gpu;
 mod image;
 mod initialize;
 mod now;
+mod semaphore;
 mod state;
 mod transfer;
 

@@ -37,6 +37,7 @@ mod privileges;
 mod programs;
 mod read_past_end;
 mod samples;
+mod semaphore;
 mod several_devices;
 mod shared_memory;
 mod told;
@@ -84,6 +85,7 @@ fn cases() -> Vec<Case> {
         fine_grained::cases(),
         unified_memory::cases(),
         command_buffer::cases(),
+        semaphore::cases(),
         faults::cases(),
         hangs::cases(),
         after_fault::cases(),

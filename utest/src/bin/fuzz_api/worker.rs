@@ -8,7 +8,7 @@ use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use gencl_testing::{Journal, Random};
-use gencl_utest::raw::{Api, api, command_buffers, image_requirements, unified};
+use gencl_utest::raw::{Api, api, command_buffers, image_requirements, semaphores, unified};
 use opencl_sys::{
     cl_command_queue, cl_context, cl_device_id, cl_kernel, cl_mem, cl_platform_id, cl_program,
     clGetKernelSuggestedLocalWorkSizeKHR_t,
@@ -48,6 +48,7 @@ fn work(arguments: &Arguments, seed: u64, descriptor: i32) -> Result<(), String>
     let (platform, device) = device(api)?;
     let binary = Own::new(api, device)?.binary()?;
     let (unified, buffers, requirements) = (unified()?, command_buffers()?, image_requirements()?);
+    let semaphores = semaphores()?;
     // Both stay until the process ends, as commands and callbacks may use them until then.
     static SHARED: OnceLock<Shared> = OnceLock::new();
     static MEMORY: OnceLock<Vec<AtomicU8>> = OnceLock::new();
@@ -63,6 +64,7 @@ fn work(arguments: &Arguments, seed: u64, descriptor: i32) -> Result<(), String>
         api,
         unified,
         buffers,
+        semaphores,
         requirements,
         suggested_local_size,
         platform: platform as usize,

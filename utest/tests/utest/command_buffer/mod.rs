@@ -14,6 +14,8 @@ mod values;
 
 use gencl_utest::{Case, Need, all_needing};
 
+pub use list::{queue_with, set};
+
 /// Kernels of these tests.
 const SOURCE: &str = r#"
 kernel void add(global int *p, int n) { p[get_global_id(0)] += n; }

@@ -95,6 +95,19 @@ const EXTENSIONS: &[Extension] = &[
         ..named("cl_khr_command_buffer_mutable_dispatch")
     },
     Extension {
+        platform: queries! { CL_PLATFORM_SEMAPHORE_TYPES_KHR: Shape::List(4), },
+        device: queries! { CL_DEVICE_SEMAPHORE_TYPES_KHR: Shape::List(4), },
+        functions: &[
+            "clCreateSemaphoreWithPropertiesKHR",
+            "clEnqueueWaitSemaphoresKHR",
+            "clEnqueueSignalSemaphoresKHR",
+            "clGetSemaphoreInfoKHR",
+            "clRetainSemaphoreKHR",
+            "clReleaseSemaphoreKHR",
+        ],
+        ..named("cl_khr_semaphore")
+    },
+    Extension {
         functions: &["clGetKernelSuggestedLocalWorkSizeKHR"],
         ..named("cl_khr_suggested_local_work_size")
     },

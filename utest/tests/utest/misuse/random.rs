@@ -20,7 +20,7 @@ const TABLE: &str = include_str!("../../../../icd/dispatch.rs");
 const EXTENSIONS: &str = include_str!("../../../../icd/api/platform/extension.rs");
 
 /// The fuzzer's calls.
-const CALLS: [&str; 11] = [
+const CALLS: [&str; 12] = [
     include_str!("../../../src/bin/fuzz_api/calls/absent.rs"),
     include_str!("../../../src/bin/fuzz_api/calls/command_buffers.rs"),
     include_str!("../../../src/bin/fuzz_api/calls/commands.rs"),
@@ -31,6 +31,7 @@ const CALLS: [&str; 11] = [
     include_str!("../../../src/bin/fuzz_api/calls/objects.rs"),
     include_str!("../../../src/bin/fuzz_api/calls/older.rs"),
     include_str!("../../../src/bin/fuzz_api/calls/programs.rs"),
+    include_str!("../../../src/bin/fuzz_api/calls/semaphores.rs"),
     include_str!("../../../src/bin/fuzz_api/calls/shared_memory.rs"),
 ];
 
@@ -65,7 +66,7 @@ pub fn every_function() -> Outcome {
     }
     functions.append(&mut names(EXTENSIONS, "\""));
     for text in CALLS {
-        for before in ["api.", "unified.", "buffers.", "requirements.", "!("] {
+        for before in ["api.", "unified.", "buffers.", "semaphores.", "requirements.", "!("] {
             for name in names(text, before) {
                 functions.remove(name);
             }

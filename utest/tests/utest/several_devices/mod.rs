@@ -5,6 +5,7 @@ mod contexts;
 mod events;
 mod memory;
 mod programs;
+mod semaphores;
 
 use std::ffi::CStr;
 use std::ptr::{null, null_mut};
@@ -29,8 +30,14 @@ use crate::child::is_child;
 use crate::engine::output_of_child;
 
 pub fn cases() -> Vec<Case> {
-    let cases =
-        [contexts::cases(), programs::cases(), memory::cases(), events::cases(), command_buffers::cases()];
+    let cases = [
+        contexts::cases(),
+        programs::cases(),
+        memory::cases(),
+        events::cases(),
+        command_buffers::cases(),
+        semaphores::cases(),
+    ];
     cases.into_iter().flatten().collect()
 }
 

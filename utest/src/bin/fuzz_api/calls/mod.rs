@@ -11,6 +11,7 @@ mod information;
 mod objects;
 mod older;
 mod programs;
+mod semaphores;
 mod shared_memory;
 
 use std::ffi::{CStr, c_void};
@@ -18,7 +19,7 @@ use std::ptr::{null, null_mut};
 use std::sync::Mutex;
 
 use gencl_testing::{Journal, Random};
-use gencl_utest::raw::{Api, CommandBuffers, ImageRequirements, Unified};
+use gencl_utest::raw::{Api, CommandBuffers, ImageRequirements, Semaphores, Unified};
 use opencl_sys::{cl_device_id, cl_event, cl_int, clGetKernelSuggestedLocalWorkSizeKHR_t};
 
 use crate::handles::{Handles, Kind};
@@ -45,6 +46,7 @@ pub struct Shared {
     /// `None` for devices without.
     pub unified: Option<&'static Unified>,
     pub buffers: Option<&'static CommandBuffers>,
+    pub semaphores: Option<&'static Semaphores>,
     pub requirements: Option<&'static ImageRequirements>,
     pub suggested_local_size: clGetKernelSuggestedLocalWorkSizeKHR_t,
     pub platform: usize,
@@ -100,6 +102,7 @@ const CALLS: &[(usize, Call)] = &[
     (1, Caller::other_information),
     (3, Caller::shared_memory),
     (2, Caller::command_buffer),
+    (2, Caller::semaphore),
     (1, Caller::absent),
     (1, Caller::unload_or_look_up),
     (1, Caller::flush),
