@@ -28,7 +28,7 @@ fn get_kernel_info(
         CL_KERNEL_REFERENCE_COUNT => info.value(kernel.references()),
         CL_KERNEL_CONTEXT => info.value(kernel.program.context.raw()),
         CL_KERNEL_PROGRAM => info.value(kernel.program.raw()),
-        CL_KERNEL_ATTRIBUTES => info.string(&kernel.runtime.info().attributes),
+        CL_KERNEL_ATTRIBUTES => info.string(kernel.runtime.attributes()),
         _ => info.unknown(name),
     }
 }

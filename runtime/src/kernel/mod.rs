@@ -126,6 +126,13 @@ impl Kernel {
         self.builds[0].info()
     }
 
+    /// Its attributes in OpenCL C, separated by spaces. None when the program was made from IL or binaries
+    /// ("The OpenCL Specification", `CL_KERNEL_ATTRIBUTES`).
+    pub fn attributes(&self) -> &str {
+        let given = self.program.il().is_some() || self.program.is_from_binary();
+        if given { "" } else { &self.info().attributes }
+    }
+
     /// The layout of an argument. `INVALID_ARG_INDEX`.
     pub fn argument(&self, index: u32) -> Result<&Argument> {
         self.info().arguments.get(index as usize).ok_or_else(|| {

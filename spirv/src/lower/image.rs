@@ -1,5 +1,7 @@
 //! Images and samplers: SPIR-V 1.6, 3.49.10 "Image Instructions".
 
+use std::collections::BTreeSet;
+
 use rspirv::spirv::{ImageOperands, Op};
 
 use super::{FunctionWriter, Sign};
@@ -20,7 +22,7 @@ impl<'m> FunctionWriter<'_, 'm> {
                     .sampled
                     .get(&pair)
                     .ok_or_else(|| own.error(format!("{pair} is no sampled image")))?;
-                let (image, sampler) = (self.value(own, image)?, self.sampler(own, sampler)?);
+                let (image, sampler) = (self.value(own, image)?, self.value(own, sampler)?);
                 let coordinate = self.operand(own, 1)?;
                 self.read(own, vec![image, sampler, coordinate], 2)?;
             }
@@ -55,17 +57,22 @@ impl<'m> FunctionWriter<'_, 'm> {
         Ok(true)
     }
 
-    /// A sampler: an argument, or a constant, which clang makes by a call with OpenCL C's bits.
-    fn sampler(&mut self, own: &Instruction<'m>, id: Id) -> Result<Value> {
-        let value = self.value(own, id)?;
-        let Some(Constant::Sampler([addressing, normalized, filter])) = self.w.constants.get(&id) else {
-            return Ok(value);
-        };
-        // CLK_ADDRESS_* from bit 1 on, CLK_NORMALIZED_COORDS_TRUE, CLK_FILTER_NEAREST and _LINEAR.
-        let bits = addressing << 1 | normalized & 1 | 0x10 << (filter & 1);
-        let ty = self.type_of(&value).to_owned();
-        let text = self.call("__translate_sampler_initializer", &ty, &[("i32".into(), bits.to_string())]);
-        Ok(Value { text, ..value })
+    /// Constant samplers, which clang makes by calls with OpenCL C's bits: those that the function uses become values of
+    /// its first block.
+    pub(super) fn samplers(&mut self) {
+        let instructions = self.own.blocks.iter().flat_map(|block| &block.instructions);
+        let used: BTreeSet<Id> = instructions.flat_map(|own| own.operands.iter().copied()).collect();
+        for id in used {
+            let Some(Constant::Sampler([addressing, normalized, filter])) = self.w.constants.get(&id) else {
+                continue;
+            };
+            // CLK_ADDRESS_* from bit 1 on, CLK_NORMALIZED_COORDS_TRUE, CLK_FILTER_NEAREST and _LINEAR.
+            let bits = addressing << 1 | normalized & 1 | 0x10 << (filter & 1);
+            let Some(value) = self.w.values.get(&id).cloned() else { continue };
+            let ty = self.type_of(&value).to_owned();
+            let text = self.call("__translate_sampler_initializer", &ty, &[("i32".into(), bits.to_string())]);
+            self.values.insert(id, Value { text, ..value });
+        }
     }
 
     /// The suffix of functions on texels of a type, and how they see integers.

@@ -212,6 +212,9 @@ impl<'w, 'm> FunctionWriter<'w, 'm> {
         self.written.insert(block.label);
         (self.scope, self.place) = (None, None);
         self.locate();
+        if self.written.len() == 1 {
+            self.samplers();
+        }
         block.instructions.iter().try_for_each(|own| self.instruction(own))
     }
 

@@ -1,6 +1,7 @@
 //! Programs of SPIR-V: creation, queries, specialization constants, builds and links.
 
 mod module;
+mod sampled;
 
 use std::ffi::{CStr, c_char};
 
@@ -34,6 +35,8 @@ pub fn cases() -> Vec<Case> {
         Case::new("il_link", link),
         Case::new("il_link_once", link_once).needing(Need::Extension("cl_khr_spirv_linkonce_odr")),
         Case::new("il_binary", binary),
+        Case::new("il_constant_samplers", sampled::constant_samplers).needing(Need::Images),
+        Case::of_gencl("others have attributes of binaries, too", "il_attributes", attributes),
         Case::of_gencl("others report other codes", "il_damaged", damaged),
         Case::of_gencl("others may lack SPV_EXT_shader_atomic_float_*", "il_float_atomics", float_atomics),
         own("il_not_supported", not_supported),
@@ -279,6 +282,33 @@ fn binary() -> Outcome {
     let mut again = again.map_err(text("clCreateProgramWithBinary"))?;
     build(&mut again)?;
     runs(&again, FACTOR.1, SHIFTED.1, OFFSET.1)
+}
+
+/// A kernel has attributes when its program is made from OpenCL C only. What they say holds for all.
+fn attributes() -> Outcome {
+    let (gpu, size) = (Gpu::get()?, [16usize, 1, 1]);
+    let source =
+        "kernel __attribute__((reqd_work_group_size(16, 1, 1))) void scale(global long *p) { p[0] = 1; }";
+    let mut il = from_il(&scale(bits()?, &[]))?;
+    build(&mut il)?;
+    let source = gpu.build_unchecked(source, "")?;
+    let binary = source.program().get_binaries().map_err(text("CL_PROGRAM_BINARIES"))?.swap_remove(0);
+    // SAFETY: the binary is what the driver gave.
+    let binary =
+        unsafe { Program::create_from_binary(&gpu.context, &[gpu.device.id()], &[binary.as_slice()]) };
+    let mut binary = binary.map_err(text("clCreateProgramWithBinary"))?;
+    build(&mut binary)?;
+    for (program, expected) in [(source.program(), "reqd_work_group_size(16,1,1)"), (&il, ""), (&binary, "")]
+    {
+        let kernel = opencl3::kernel::Kernel::create(program, "scale").map_err(text("clCreateKernel"))?;
+        let found = kernel.attributes().map_err(text("CL_KERNEL_ATTRIBUTES"))?;
+        if found != expected {
+            return Err(format!("attributes {found:?}, expected {expected:?}"));
+        }
+        let compiled = kernel.get_compile_work_group_size(gpu.device.id());
+        same(&compiled.map_err(text("CL_KERNEL_COMPILE_WORK_GROUP_SIZE"))?, &size)?;
+    }
+    Ok(())
 }
 
 /// What is no module is refused at once.

@@ -4,7 +4,8 @@ use rspirv::binary::Assemble;
 use rspirv::dr::{Builder, Operand};
 use rspirv::spirv::{
     AccessQualifier, AddressingModel, BuiltIn, Capability, Decoration, Dim, ExecutionMode, ExecutionModel,
-    FunctionControl, ImageFormat, LinkageType, MemoryModel, StorageClass, Word,
+    FunctionControl, ImageFormat, ImageOperands, LinkageType, MemoryModel, SamplerAddressingMode,
+    SamplerFilterMode, StorageClass, Word,
 };
 
 /// Numbers of the specialization constants of [`scale`], with their defaults.
@@ -35,7 +36,8 @@ fn bytes(builder: Builder) -> Vec<u8> {
     builder.module().assemble().iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// A kernel `scale(global long *p)` with three specialization constants, that needs some capabilities beside.
+/// A kernel `scale(global long *p)` with three specialization constants, that needs some capabilities beside. Its
+/// work-groups have 16 work-items.
 pub fn scale(bits: u32, capabilities: &[Capability]) -> Vec<u8> {
     scale_of(bits, capabilities).expect("the module is whole")
 }
@@ -72,6 +74,54 @@ fn scale_of(bits: u32, capabilities: &[Capability]) -> Result<Vec<u8>, rspirv::d
     b.ret()?;
     b.end_function()?;
     b.entry_point(ExecutionModel::Kernel, function, "scale", [id]);
+    b.execution_mode(function, ExecutionMode::LocalSize, [16, 1, 1]);
+    Ok(bytes(b))
+}
+
+/// A kernel `sampled(image2d_t, image2d_depth_t, global float4 *out)` that stores texel (1, 0) of both images. The
+/// sampler of the first is loaded from memory of the work-item.
+pub fn sampled(bits: u32) -> Vec<u8> {
+    sampled_of(bits).expect("the module is whole")
+}
+
+fn sampled_of(bits: u32) -> Result<Vec<u8>, rspirv::dr::Error> {
+    let mut b = begin(bits, &[Capability::ImageBasic, Capability::LiteralSampler]);
+    let (void, int, float) = (b.type_void(), b.type_int(32, 0), b.type_float(32, None));
+    let (ints, floats) = (b.type_vector(int, 2), b.type_vector(float, 4));
+    let access = Some(AccessQualifier::ReadOnly);
+    let images =
+        [0, 1].map(|depth| b.type_image(void, Dim::Dim2D, depth, 0, 0, 0, ImageFormat::Unknown, access));
+    let pairs = images.map(|image| b.type_sampled_image(image));
+    let sampler = b.type_sampler();
+    let place = b.type_pointer(None, StorageClass::Function, sampler);
+    let out = b.type_pointer(None, StorageClass::CrossWorkgroup, floats);
+    let kernel = b.type_function(void, [images[0], images[1], out]);
+    let nearest =
+        b.constant_sampler(sampler, SamplerAddressingMode::ClampToEdge, 0, SamplerFilterMode::Nearest);
+    let [zero, one] = [0, 1].map(|value| b.constant_bit32(int, value));
+    let (coordinates, level) = (b.constant_composite(ints, [one, zero]), b.constant_bit32(float, 0));
+    let function = b.begin_function(void, None, FunctionControl::NONE, kernel)?;
+    let parameters = [b.function_parameter(images[0])?, b.function_parameter(images[1])?];
+    let pointer = b.function_parameter(out)?;
+    b.begin_block(None)?;
+    let variable = b.variable(place, None, StorageClass::Function, None);
+    b.store(variable, nearest, None, [])?;
+    let samplers = [b.load(sampler, None, variable, None, [])?, nearest];
+    let mut texels = [0; 2];
+    for number in 0..2 {
+        let pair = b.sampled_image(pairs[number], None, parameters[number], samplers[number])?;
+        let level = [Operand::IdRef(level)];
+        texels[number] =
+            b.image_sample_explicit_lod(floats, None, pair, coordinates, ImageOperands::LOD, level)?;
+    }
+    b.store(pointer, texels[0], None, [])?;
+    let second = b.in_bounds_ptr_access_chain(out, None, pointer, one, [])?;
+    let depth = b.composite_extract(float, None, texels[1], [0])?;
+    let depths = b.composite_construct(floats, None, [depth; 4])?;
+    b.store(second, depths, None, [])?;
+    b.ret()?;
+    b.end_function()?;
+    b.entry_point(ExecutionModel::Kernel, function, "sampled", []);
     Ok(bytes(b))
 }
 

@@ -15,7 +15,7 @@ mod transfers;
 
 use gencl_utest::{Case, Need, all_needing};
 
-pub use image::descriptor;
+pub use image::{Image, descriptor};
 pub use samplers::repeated_texels;
 
 /// Why a case is not for Intel's driver.
