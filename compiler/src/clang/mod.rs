@@ -89,6 +89,8 @@ pub fn compile<'ctx>(context: &'ctx Context, request: &Request) -> Response<'ctx
     let lenient = ["-Wno-error=int-conversion", "-Wno-error=incompatible-function-pointer-types"];
     let header = ["-finclude-default-header", "-fdeclare-opencl-builtins", "-internal-isystem", SYSTEM];
     let own = ["-I", HEADERS];
+    // A source that is no file has no folder of its own. Intel's driver looks there, too, but first.
+    let last = ["-I", "."];
     let arguments: Vec<CString> = fixed
         .iter()
         .chain(&header)
@@ -96,6 +98,7 @@ pub fn compile<'ctx>(context: &'ctx Context, request: &Request) -> Response<'ctx
         .chain(&own)
         .copied()
         .chain(request.arguments.iter().map(String::as_str))
+        .chain(last)
         .chain(names_intel_functions(request).then_some("-D__GENCL_INTEL_SUBGROUPS"))
         .map(c_string)
         .collect();

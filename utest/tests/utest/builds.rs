@@ -25,6 +25,7 @@ pub fn cases() -> Vec<Case> {
     vec![
         own("build_crash", crash),
         own("build_timeout", timeout),
+        Case::of_gencl("Intel's driver looks in the working directory first", "build_include", include),
         own("build_include_bomb", include_bomb),
         slow("build_macro_bomb", macro_bomb),
         own("build_deep_expression", deep_expression),
@@ -95,6 +96,27 @@ fn timeout() -> Outcome {
             if told.contains(words) { Ok(()) } else { Err(format!("it did not say {words:?}: {told}")) }
         }
     }
+}
+
+/// Headers are found in the folders of the options, and then in the working directory.
+fn include() -> Outcome {
+    if act().is_none() {
+        return child("build_include", "include", &[]).map(drop);
+    }
+    let (first, second) = (Folder::new("first")?, Folder::new("second")?);
+    first.write("a.h", b"#define A 1\n")?;
+    second.write("a.h", b"#define A 2\n")?;
+    second.write("b.h", b"#define B 20\n")?;
+    // The process has no other thread that could depend on it.
+    std::env::set_current_dir(second.path()?).map_err(|error| error.to_string())?;
+    let source = "#include \"a.h\"\n#include \"b.h\"\nkernel void sum(global int *p) { p[0] = A + B; }";
+    for (options, expected) in [(format!("-I {}", first.path()?), 21), (String::new(), 22)] {
+        let gpu = Gpu::get()?;
+        let out = gpu.buffer(&[0i32; 1])?;
+        gpu.build_source(source, &options)?.run("sum", &[out.arg()], &Launch::linear(1, 1))?;
+        same(&out.read()?, &[expected])?;
+    }
+    Ok(())
 }
 
 /// Headers that include each other without end, and some that would end after 10^12 lines.

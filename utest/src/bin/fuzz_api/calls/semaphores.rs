@@ -19,19 +19,25 @@ impl Caller {
         if own.is_null() == (error == 0) {
             self.fault(format_args!("a semaphore {own:?} came with error {error}"));
         }
-        for _ in 0..self.random.below(8) {
+        // Each wait has its signal before it, but perhaps the last one, as nobody could end it in the same queue.
+        let turns = self.random.below(8);
+        let mut is_signaled = false;
+        for turn in 0..turns {
             let (queue, waits, mut event) = (self.pick(Kind::Queue), self.waits(), null_mut());
-            let other = if self.random.one_in(20) { self.pick(Kind::Event) } else { own };
-            let (handles, count) = ([own, other], self.random.below(3) as u32);
-            let call = if self.random.one_in(2) {
-                semaphores.clEnqueueSignalSemaphoresKHR
-            } else {
+            let handles = [own, self.pick(Kind::Event)];
+            let count = if self.random.one_in(10) { self.random.pick(&[0, 2]) } else { 1 };
+            let is_wait = is_signaled || turn + 1 == turns;
+            let call = if is_wait {
                 semaphores.clEnqueueWaitSemaphoresKHR
+            } else {
+                semaphores.clEnqueueSignalSemaphoresKHR
             };
-            self.note(format_args!("signal or wait {queue:?} {handles:?} {count} {:?}", waits.0));
+            self.note(format_args!("semaphore {is_wait} {queue:?} {handles:?} {count} {:?}", waits.0));
             let (length, pointer) = (waits.length(), waits.pointer());
             // SAFETY: lists of their lengths.
-            unsafe { call(queue, count, handles.as_ptr(), null(), length, pointer, &mut event) };
+            if unsafe { call(queue, count, handles.as_ptr(), null(), length, pointer, &mut event) } == 0 {
+                is_signaled = !is_wait;
+            }
             self.keep(Kind::Event, event);
         }
         let (mut room, mut size, mut descriptor) = ([0u64; 8], 0, 0i32);
