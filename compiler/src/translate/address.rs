@@ -108,12 +108,11 @@ impl<'m> Translator<'_, 'm> {
         let ty = self.pointers.address(space);
         let pointer = instruction.operand(0);
         if ty == Type::U64
-            && let Some(mut place) = self.place(pointer)?
+            && let Some(place) = self.element_place(instruction)?
         {
-            for (index, scale) in self.indices(instruction)? {
-                place = self.advance(place, index, scale)?;
+            if instruction.kind() == ValueKind::Instruction {
+                self.places.insert(instruction, place);
             }
-            self.places.insert(instruction, place);
             return Ok(self.place_address(place));
         }
         let mut address = self.one(pointer)?;

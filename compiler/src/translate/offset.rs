@@ -7,7 +7,7 @@
 //! operand.
 
 use super::Failure;
-use super::element_pointer::{Index, ObjectOffset};
+use super::element_pointer::{Index, ObjectOffset, indices};
 use super::translator::Translator;
 use super::types::{Scalar, scalar};
 use crate::ir::{BinaryOp, Reg, Type};
@@ -24,8 +24,21 @@ impl<'m> Translator<'_, 'm> {
                 let base = self.one(pointer)?;
                 Ok(Some(ObjectOffset { base, offset: None, constant: 0 }))
             }
+            // Computed again: the registers of a constant are defined in the block that uses it.
+            ValueKind::ConstantExpression if pointer.opcode() == Opcode::LLVMGetElementPtr => {
+                self.element_place(pointer)
+            }
             _ => Ok(self.places.get(&pointer).copied()),
         }
+    }
+
+    /// The base object and offset of a `getelementptr`, if the object is known to be an argument or a variable.
+    pub fn element_place(&mut self, element: Value<'m>) -> Result<Option<ObjectOffset>, Failure> {
+        let Some(mut place) = self.place(element.operand(0))? else { return Ok(None) };
+        for (index, scale) in indices(self.module, element)? {
+            place = self.advance(place, index, scale)?;
+        }
+        Ok(Some(place))
     }
 
     /// The address of an object plus offset.

@@ -50,7 +50,7 @@ pub struct Translator<'a, 'm> {
     pub group_memory: Option<u32>,
     /// Offset of the lock in local memory, if it is allocated.
     pub local_lock: Option<u32>,
-    /// `getelementptr`s whose base objects are known.
+    /// `getelementptr` instructions whose base objects are known.
     pub places: FxHashMap<Value<'m>, ObjectOffset>,
 }
 

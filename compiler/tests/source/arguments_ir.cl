@@ -20,22 +20,23 @@ kernel void written(global int *out, struct Block block, int i, int j) {
 //     return
 // end
 // kernel "indirect" per_lane
-//     register dword %0 %10
-//     register qword %1 %2 %3 %4 %5 %6 %7 %8 %9 %11
+//     register dword %0 %5 %6 %7 %8 %11
+//     register qword %1 %2 %3 %4 %9 %10 %12
 // @0:
 //     %0 = input.push.value 2, 0
 //     %2 = input.push.argument_block
-//     %11 = input.push.pointer 0
+//     %12 = input.push.pointer 0
 //     %1 = convert.s64.s32 %0
 //     %3 = immediate.u64 8
 //     %4 = add.u64 %2, %3
-//     %5 = immediate.u64 4
-//     %6 = add.u64 %4, %5
-//     %7 = immediate.u64 2
-//     %8 = shl.u64 %1, %7
-//     %9 = add.u64 %6, %8
-//     %10 = load.constant.u32.align4 %9
-//     store.global.u32.align4 %11, %10
+//     %5 = immediate.u32 2
+//     %6 = shl.u32 %0, %5
+//     %7 = immediate.u32 4
+//     %8 = add.u32 %6, %7
+//     %9 = convert.s64.s32 %8
+//     %10 = add.u64 %4, %9
+//     %11 = load.constant.u32.align4 %10
+//     store.global.u32.align4 %12, %11
 //     return
 // end
 // kernel "written" per_lane
