@@ -158,6 +158,18 @@ impl Builder {
         d
     }
 
+    /// An element for all lanes at the beginning of a dword: itself, or a copy.
+    pub fn dword_aligned(&mut self, v: Val) -> Val {
+        let ValueLocation::Register(LaneRegion { at, .. }) = v.location else { return v };
+        let begin = self.program.info(at.vreg).fixed.unwrap_or(0) + at.offset;
+        if begin.is_multiple_of(4) {
+            return v;
+        }
+        let d = self.scalar(v.ty);
+        self.mov(d, v);
+        d.val()
+    }
+
     /// Emits a comparison: its only result is the operation's flag.
     pub fn compare(&mut self, operation: Operation, srcs: &[Val]) {
         let ty = srcs.iter().map(|s| s.ty).max_by_key(|t| t.size()).unwrap_or(Type::D);

@@ -130,10 +130,11 @@ impl Selector<'_> {
             return Ok(());
         }
         // Sources are packed, or replicated if they have at most 32 bits (Skylake, Volume 7, "Three-Source
-        // Instructions").
-        let packed = sources.map(|v| {
-            let fits = ty == Type::F || v.scalar() && ty == Type::HF;
-            if fits { v } else { self.packed_vector(v) }
+        // Instructions"). The subregister of a replicated one counts dwords.
+        let packed = sources.map(|v| match ty {
+            Type::F => v,
+            Type::HF if v.scalar() => self.b.dword_aligned(v),
+            _ => self.packed_vector(v),
         });
         self.b.op(mad, d, &packed);
         Ok(())
