@@ -11,16 +11,20 @@ use gencl_utest::{Case, Gpu, Need, Outcome, Program, all_needing};
 use opencl_sys::{
     CL_COMMAND_MEMCPY_INTEL, CL_COMMAND_MEMFILL_INTEL, CL_EVENT_COMMAND_TYPE, CL_FALSE, CL_INVALID_ARG_INDEX,
     CL_INVALID_ARG_VALUE, CL_INVALID_BUFFER_SIZE, CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_PROPERTY,
-    CL_INVALID_VALUE, CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL,
-    CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL, CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL,
-    CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL, CL_MEM_ALLOC_BASE_PTR_INTEL, CL_MEM_ALLOC_DEVICE_INTEL,
+    CL_INVALID_VALUE, CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL,
+    CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL, CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL,
+    CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL, CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL,
+    CL_MEM_ALLOC_BASE_PTR_INTEL, CL_MEM_ALLOC_BUFFER_LOCATION_INTEL, CL_MEM_ALLOC_DEVICE_INTEL,
     CL_MEM_ALLOC_FLAGS_INTEL, CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL,
     CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL, CL_MEM_ALLOC_SIZE_INTEL, CL_MEM_ALLOC_TYPE_INTEL,
     CL_MEM_COPY_OVERLAP, CL_MEM_TYPE_DEVICE_INTEL, CL_MEM_TYPE_HOST_INTEL, CL_MEM_TYPE_SHARED_INTEL,
     CL_MEM_TYPE_UNKNOWN_INTEL, CL_SUCCESS, CL_TRUE, cl_context, cl_device_id, cl_event, cl_int, cl_uint,
 };
 use opencl3::event::{CL_COMPLETE, Event, create_user_event, set_user_event_status};
+use opencl3::kernel::Kernel;
 
+use crate::il::module::add_to_array;
+use crate::il::{build, from_il};
 use crate::information::{Ask, HANDLE, Query, SIZE, UINT, ULONG, ask, check_all, expect, number, queries};
 use crate::memory::same;
 
@@ -29,6 +33,9 @@ pub fn cases() -> Vec<Case> {
         Case::new("unified_information", information),
         Case::new("unified_kernel", kernel),
         Case::new("unified_indirect", indirect),
+        Case::new("unified_by_value", by_value)
+            .needing(Need::Extension("cl_khr_il_program"))
+            .needing(Need::Extension("cl_intel_required_subgroup_size")),
         Case::new("unified_commands", commands),
         Case::new("unified_free", free),
         Case::of_gencl("others wait for ever behind a user event", "unified_blocking_free", blocking_free),
@@ -258,6 +265,46 @@ fn indirect() -> Outcome {
 
 static CL_TRUE_VALUE: cl_uint = CL_TRUE;
 
+/// A pointer in a structure that is passed by value to a kernel of SPIR-V with a required sub-group size, which is how
+/// the arrays of OpenCL.jl reach their kernels.
+fn by_value() -> Outcome {
+    let unified = needed()?;
+    let device = Gpu::get()?.device.id();
+    let mut program = from_il(&add_to_array(16))?;
+    build(&mut program)?;
+    let kernel = Kernel::create(&program, "add").map_err(|error| error.to_string())?;
+    let handle = kernel.get();
+    let sub_group = ask!(clGetKernelSubGroupInfo, handle, device; 0, null());
+    same(&[number(&sub_group, CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL)?], &[16])?;
+    let allowed = [
+        CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL,
+        CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL,
+        CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL,
+    ];
+    for (kind, allowed) in KINDS.into_iter().zip(allowed) {
+        let memory = Memory::new(unified, kind, 64 * 4)?;
+        memory.write(&(0..64).collect::<Vec<_>>())?;
+        let (number, array) = (7u32, (memory.pointer, 48u64));
+        // SAFETY: values of these sizes.
+        unsafe {
+            let set = api()?.clSetKernelArg;
+            expect(set(handle, 0, 4, (&raw const number).cast()), CL_SUCCESS, "clSetKernelArg")?;
+            expect(set(handle, 1, 16, (&raw const array).cast()), CL_SUCCESS, "clSetKernelArg")?;
+            let tell = api()?.clSetKernelExecInfo;
+            let told = tell(handle, allowed, size_of_val(&CL_TRUE), (&raw const CL_TRUE_VALUE).cast());
+            expect(told, CL_SUCCESS, "clSetKernelExecInfo")?;
+            let list = [memory.pointer];
+            let told =
+                tell(handle, CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL, size_of_val(&list), list.as_ptr().cast());
+            expect(told, CL_SUCCESS, "clSetKernelExecInfo")?;
+        }
+        launch(handle, 64)?;
+        let expected: Vec<i32> = (0..64).map(|i| if i < 48 { i + 7 } else { i }).collect();
+        same(&memory.read(64)?, &expected).map_err(|error| format!("kind {kind:#x}: {error}"))?;
+    }
+    Ok(())
+}
+
 /// Fills, copies, and hints that do nothing; their events say what they are.
 fn commands() -> Outcome {
     let unified = needed()?;
@@ -398,6 +445,12 @@ fn refused() -> Outcome {
         expect(code(context, None, 64, 48), CL_INVALID_VALUE, "an alignment that is no power of two")?;
         expect(code(context, None, 64, 4096), CL_INVALID_VALUE, "more than the alignment of a type")?;
         expect(code(context, Some(&[0x1234, 0, 0]), 64, 0), CL_INVALID_PROPERTY, "an unknown property")?;
+        let location = [CL_MEM_ALLOC_BUFFER_LOCATION_INTEL, 0, 0];
+        expect(
+            code(context, Some(&location), 64, 0),
+            CL_INVALID_PROPERTY,
+            "a property of another extension",
+        )?;
         expect(code(context, Some(&[flags, 1 << 40, 0]), 64, 0), CL_INVALID_PROPERTY, "unknown flags")?;
         expect(code(context, Some(&[flags, 0, flags, 0, 0]), 64, 0), CL_INVALID_PROPERTY, "flags twice")?;
         let both = placed | CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL;

@@ -1,6 +1,6 @@
 //! Programs of SPIR-V: creation, queries, specialization constants, builds and links.
 
-mod module;
+pub mod module;
 mod sampled;
 
 use std::ffi::{CStr, c_char};
@@ -54,11 +54,13 @@ fn bits() -> Result<u32, String> {
     Gpu::get()?.device.address_bits().map_err(text("CL_DEVICE_ADDRESS_BITS"))
 }
 
-fn from_il(module: &[u8]) -> Result<Program, String> {
+/// A program of a module, not built.
+pub fn from_il(module: &[u8]) -> Result<Program, String> {
     Program::create_from_il(&Gpu::get()?.context, module).map_err(text("clCreateProgramWithIL"))
 }
 
-fn build(program: &mut Program) -> Outcome {
+/// Builds a program; the error has its log.
+pub fn build(program: &mut Program) -> Outcome {
     let device = Gpu::get()?.device.id();
     let built = program.build(&[device], "");
     built.map_err(|error| format!("{error}: {}", program.get_build_log(device).unwrap_or_default()))

@@ -4,8 +4,8 @@ use rspirv::binary::Assemble;
 use rspirv::dr::{Builder, Operand};
 use rspirv::spirv::{
     AccessQualifier, AddressingModel, BuiltIn, Capability, Decoration, Dim, ExecutionMode, ExecutionModel,
-    FunctionControl, ImageFormat, ImageOperands, LinkageType, MemoryModel, SamplerAddressingMode,
-    SamplerFilterMode, StorageClass, Word,
+    FunctionControl, FunctionParameterAttribute, ImageFormat, ImageOperands, LinkageType, MemoryModel,
+    SamplerAddressingMode, SamplerFilterMode, StorageClass, Word,
 };
 
 /// Numbers of the specialization constants of [`scale`], with their defaults.
@@ -122,6 +122,61 @@ fn sampled_of(bits: u32) -> Result<Vec<u8>, rspirv::dr::Error> {
     b.ret()?;
     b.end_function()?;
     b.entry_point(ExecutionModel::Kernel, function, "sampled", []);
+    Ok(bytes(b))
+}
+
+/// A kernel `add` of two structures by value, as front ends with array types of their own pass them: a `uint`, and a
+/// pointer to global `uint`s with their count, an `ulong`. It adds the number to each. Its sub-groups have `lanes`
+/// work-items.
+pub fn add_to_array(lanes: u32) -> Vec<u8> {
+    add_to_array_of(lanes).expect("the module is whole")
+}
+
+fn add_to_array_of(lanes: u32) -> Result<Vec<u8>, rspirv::dr::Error> {
+    let mut b = begin(64, &[Capability::SubgroupDispatch]);
+    b.set_version(1, 4);
+    let (void, truth, int, long) = (b.type_void(), b.type_bool(), b.type_int(32, 0), b.type_int(64, 0));
+    let sizes = b.type_vector(long, 3);
+    let input = b.type_pointer(None, StorageClass::Input, sizes);
+    let ints = b.type_pointer(None, StorageClass::CrossWorkgroup, int);
+    let structures = [b.type_struct([int]), b.type_struct([ints, long])];
+    let [number, array] = structures.map(|ty| b.type_pointer(None, StorageClass::Function, ty));
+    let [to_int, to_ints, to_long] =
+        [int, ints, long].map(|ty| b.type_pointer(None, StorageClass::Function, ty));
+    let kernel = b.type_function(void, [number, array]);
+    let id = b.variable(input, None, StorageClass::Input, None);
+    b.decorate(id, Decoration::BuiltIn, [Operand::BuiltIn(BuiltIn::GlobalInvocationId)]);
+    let [zero, one] = [0, 1].map(|bits| b.constant_bit32(int, bits));
+    let function = b.begin_function(void, None, FunctionControl::NONE, kernel)?;
+    let (number, array) = (b.function_parameter(number)?, b.function_parameter(array)?);
+    for (parameter, align) in [(number, 4), (array, 8)] {
+        let by_value = Operand::FunctionParameterAttribute(FunctionParameterAttribute::ByVal);
+        b.decorate(parameter, Decoration::FuncParamAttr, [by_value]);
+        b.decorate(parameter, Decoration::Alignment, [Operand::LiteralBit32(align)]);
+    }
+    let [add, done] = [b.id(), b.id()];
+    b.begin_block(None)?;
+    let ids = b.load(sizes, None, id, None, [])?;
+    let first = b.composite_extract(long, None, ids, [0])?;
+    let count = b.in_bounds_access_chain(to_long, None, array, [one])?;
+    let count = b.load(long, None, count, None, [])?;
+    let inside = b.u_less_than(truth, None, first, count)?;
+    b.branch_conditional(inside, add, done, [])?;
+    b.begin_block(Some(add))?;
+    let addend = b.in_bounds_access_chain(to_int, None, number, [zero])?;
+    let addend = b.load(int, None, addend, None, [])?;
+    let pointer = b.in_bounds_access_chain(to_ints, None, array, [zero])?;
+    let pointer = b.load(ints, None, pointer, None, [])?;
+    let element = b.in_bounds_ptr_access_chain(ints, None, pointer, first, [])?;
+    let value = b.load(int, None, element, None, [])?;
+    let sum = b.i_add(int, None, value, addend)?;
+    b.store(element, sum, None, [])?;
+    b.branch(done)?;
+    b.begin_block(Some(done))?;
+    b.ret()?;
+    b.end_function()?;
+    b.entry_point(ExecutionModel::Kernel, function, "add", [id]);
+    b.execution_mode(function, ExecutionMode::SubgroupSize, [lanes]);
     Ok(bytes(b))
 }
 
