@@ -23,6 +23,10 @@ const BARRIERS: &[(&str, &str)] = &[
     ("__gencl_sub_group_barrier", "__gencl_check_sub_group_barrier"),
 ];
 
+/// `CLK_LOCAL_MEM_FENCE` and `CLK_GLOBAL_MEM_FENCE`.
+const LOCAL_FENCE: u64 = 1;
+const GLOBAL_FENCE: u64 = 2;
+
 /// Memory that work-items share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Space {
@@ -42,8 +46,9 @@ impl Space {
 
 /// The checks of a kernel.
 pub(super) struct Races<'m> {
-    /// The variable with the work-item's word.
-    word: Value<'m>,
+    /// The variables with the work-item's word, for local and for global memory: a barrier may separate accesses to one of
+    /// them only.
+    words: [Value<'m>; 2],
     /// Bits of offsets in granules, of local and of global memory. The smallest access of the kernel decides, so that
     /// no two work-items that access different bytes share one.
     shifts: [u32; 2],
@@ -70,9 +75,9 @@ impl<'m> Races<'m> {
             return None;
         }
         builder.before(*instructions.first()?);
-        let word = builder.variable(builder.int(64));
         let own = builder.call("__gencl_check_self", builder.int(64), &[]);
-        builder.store(own, word, 8);
+        let words = [(); 2].map(|()| builder.variable(builder.int(64)));
+        words.iter().for_each(|word| builder.store(own, *word, 8));
         let tables = ["local", "global"].map(|space| {
             [("entries", 64), ("count", 32), ("first", 32), ("last", 32)].map(|(what, bits)| {
                 builder.call(&format!("__gencl_check_{space}_{what}"), builder.int(bits), &[own])
@@ -85,11 +90,17 @@ impl<'m> Races<'m> {
             let Some((_, next)) = BARRIERS.iter().find(|(barrier, _)| *barrier == name) else { continue };
             let Some(behind) = instruction.next() else { continue };
             builder.before(behind);
-            let before = builder.load(builder.int(64), word);
-            builder.store(builder.call(next, builder.int(64), &[before]), word, 8);
+            // Without flags, or if they are not constant, it separates all.
+            let flags = instruction.call_arguments().first().and_then(|flags| flags.integer());
+            for (word, flag) in words.iter().zip([LOCAL_FENCE, GLOBAL_FENCE]) {
+                if flags.is_none_or(|flags| flags & flag != 0) {
+                    let before = builder.load(builder.int(64), *word);
+                    builder.store(builder.call(next, builder.int(64), &[before]), *word, 8);
+                }
+            }
         }
         let shifts = smallest.map(|bytes| bytes.map_or(2, |bytes| bytes.clamp(1, 4).ilog2()));
-        Some(Self { word, shifts, tables, only_read })
+        Some(Self { words, shifts, tables, only_read })
     }
 }
 
@@ -139,7 +150,7 @@ impl<'m> Checker<'_, 'm> {
         let b = self.builder;
         let long = b.int(64);
         let call = |what: &str| {
-            let own = b.load(long, races.word);
+            let own = b.load(long, races.words[space as usize]);
             let address = b.cast(Opcode::LLVMPtrToInt, access.pointer, long);
             let name = if space == Space::Local { "local" } else { "global" };
             let [entries, count, first, last] = races.tables[space as usize];
