@@ -41,10 +41,12 @@ pub fn argument_value(
     match argument.kind {
         ArgumentKind::Value => {
             // CL_INVALID_ARG_SIZE if arg_size does not match the size of the data type for an argument that
-            // is not a memory object.
-            check_size(argument, size, argument.size as usize)?;
+            // is not a memory object. Of larger values the first bytes are taken, as by Intel's drivers for GPUs:
+            // oneMKL passes offsets of 64 bits to arguments of 32.
+            let (given, size) = (size, argument.size as usize);
+            check_size(argument, given.min(size), size)?;
             // CL_INVALID_ARG_VALUE if arg_value specified is not a valid value.
-            // SAFETY: the application has arg_size bytes there, for as long as the call takes.
+            // SAFETY: the application has at least so many bytes there, for as long as the call takes.
             let bytes = unsafe { value.bytes(size) }.ok_or_else(|| invalid(argument, "needs a value"))?;
             Ok(ArgumentValue::Bytes(bytes.into()))
         }

@@ -87,7 +87,7 @@ fn wrong_arguments() -> Outcome {
         // SAFETY: the value has 32 bytes, more than any size given here.
         unsafe { set_kernel_arg(kernel.get(), index, size, value.as_ptr().cast::<c_void>()) }.map_err(ClError)
     };
-    refused(set(1, 8), CL_INVALID_ARG_SIZE, "an int of 8 bytes")?;
+    refused(set(1, 2), CL_INVALID_ARG_SIZE, "an int of 2 bytes")?;
     refused(set(0, 4), CL_INVALID_ARG_SIZE, "a pointer of 4 bytes")?;
     refused(set(2, 4), CL_INVALID_ARG_INDEX, "a third argument of two")?;
     set(1, 4).map_err(|error| error.to_string())?;

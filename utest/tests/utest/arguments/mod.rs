@@ -8,6 +8,7 @@ mod layout;
 mod random;
 mod reading;
 
+use crate::memory::same;
 use gencl_utest::{Arg, Case, Gpu, Launch, Outcome, Random};
 use layout::{Field, INT, Leaf, Record, SCALARS, Scalar, Type, plain, structure};
 use std::fmt::Write;
@@ -39,7 +40,19 @@ pub fn cases() -> Vec<Case> {
         "compiler_function_argument_layouts",
         random::layouts,
     ));
+    cases.push(Case::new("compiler_function_argument_larger", larger));
     cases
+}
+
+/// A value of 8 bytes for an argument of 4: the first are taken.
+fn larger() -> Outcome {
+    let gpu = Gpu::get()?;
+    let source = "kernel void set(global uint *p, uint n, uint m) { p[get_global_id(0)] = n + m; }";
+    let program = gpu.build_source(source, "")?;
+    let buffer = gpu.buffer(&[0u32; 8])?;
+    let [large, exact] = [(7u64 << 32 | 5).to_ne_bytes().to_vec(), 6u32.to_ne_bytes().to_vec()];
+    program.run("set", &[buffer.arg(), Arg::Bytes(&large), Arg::Bytes(&exact)], &Launch::linear(8, 8))?;
+    same(&buffer.read()?, &[11; 8])
 }
 
 /// What Intel's compiler (IGC 1.0.12504) does not do right, and why.

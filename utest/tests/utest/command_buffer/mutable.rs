@@ -198,8 +198,8 @@ pub fn errors() -> Outcome {
             CL_INVALID_ARG_INDEX,
         ),
         (
-            "an argument too large",
-            list.try_update(&[new_arguments(all, &[argument(1, &5i64)])]),
+            "an argument too small",
+            list.try_update(&[new_arguments(all, &[argument(1, &5i16)])]),
             CL_INVALID_ARG_SIZE,
         ),
         ("groups of no fitting size", list.try_update(&[sized(&[30], &[8])]), CL_INVALID_WORK_GROUP_SIZE),
