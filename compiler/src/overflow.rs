@@ -1,12 +1,12 @@
 //! Reports of stack overflows.
 //!
-//! Rust reports accesses to the page below a thread's stack, and clang has frames that are larger than a page: whether
-//! an overflow in it touches that page depends on the depth at which it starts.
+//! Rust reports accesses to the page below a thread's stack, and clang has frames that are larger than a page: such an
+//! overflow may go on in other memory. So the end of the stack itself is made inaccessible, as far as no frame reaches.
 
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How far from the end of the stack an access is taken for an overflow, in bytes: more than any frame.
+/// How many bytes at the end of the stack are not accessible: more than any frame has.
 const REACH: usize = 1 << 20;
 
 /// The lowest address of the stack.
@@ -25,6 +25,11 @@ pub fn report() {
         libc::pthread_attr_getstack(attributes.as_ptr(), &raw mut end, &raw mut size);
         libc::pthread_attr_destroy(attributes.as_mut_ptr());
     }
+    if size < 2 * REACH {
+        return;
+    }
+    // SAFETY: the pages are of this thread's stack, which is far from there.
+    unsafe { libc::mprotect(end, REACH, libc::PROT_NONE) };
     END.store(end as usize, Ordering::Relaxed);
     // SAFETY: zeros are a value of this structure; the handler only calls what a signal handler may.
     unsafe {
