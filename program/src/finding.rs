@@ -312,6 +312,21 @@ pub struct Finding {
     pub launches: u64,
 }
 
+/// A finding for other programs: with its kind and its text.
+#[derive(Debug, Serialize)]
+pub struct Told<'a> {
+    kind: &'static str,
+    message: String,
+    #[serde(flatten)]
+    finding: &'a Finding,
+}
+
+impl<'a> From<&'a Finding> for Told<'a> {
+    fn from(finding: &'a Finding) -> Self {
+        Self { kind: finding.kind(), message: finding.to_string(), finding }
+    }
+}
+
 impl Finding {
     /// The kind: [`Check::name`].
     #[must_use]

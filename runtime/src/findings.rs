@@ -1,6 +1,6 @@
 //! What kernels' checks find (`GENCL_DEBUG=check`): printed, or written for `gencl-check`.
 //!
-//! With `check-output=FOLDER`, a process appends a line of JSON, a [`Finding`], to `FOLDER/PID.jsonl` for each site whose
+//! With `check-output=FOLDER`, a process appends a line of JSON, a [`Told`], to `FOLDER/PID.jsonl` for each site whose
 //! check failed in a launch, when that has ended: a process that is killed leaves what was found.
 
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use gencl_program::debug::{self, Debug};
-use gencl_program::finding::{Finding, Place};
+use gencl_program::finding::{Finding, Place, Told};
 use gencl_program::report;
 
 use crate::sync::Mutex;
@@ -65,7 +65,7 @@ impl Output {
                     return;
                 }
                 // Plain data always has a JSON form.
-                let Ok(mut line) = serde_json::to_vec(finding) else { return };
+                let Ok(mut line) = serde_json::to_vec(&Told::from(finding)) else { return };
                 line.push(b'\n');
                 if let Err(error) = file.write_all(&line) {
                     report::once("check", &format!("the file of findings is not complete: {error}"));

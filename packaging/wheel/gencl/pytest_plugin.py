@@ -1,0 +1,86 @@
+"""A plugin for pytest: `pytest --gencl-check` finds faults in the OpenCL kernels that tests run.
+
+Programs are built with checks (`GENCL_DEBUG=check`). What these find while a test runs is the test's failure, with the
+line of the kernel; what comes later is told at the end, and the session fails.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gencl import LIBRARY, variables
+
+
+class Faults(Exception):
+    """Faults in kernels, as text."""
+
+
+class Checker:
+    """Reads what the driver writes to a folder: a file for each process, with a line of JSON for each finding."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.read: dict[Path, int] = {}
+
+    def new(self) -> list[str]:
+        """The findings since the last call, each place in a kernel once."""
+        found: dict[tuple[str, str], str] = {}
+        for path in sorted(Path(self.folder).glob("*.jsonl")):
+            text = path.read_bytes()[self.read.get(path, 0) :]
+            # The last line may not be complete yet.
+            complete = text[: text.rfind(b"\n") + 1]
+            self.read[path] = self.read.get(path, 0) + len(complete)
+            for line in complete.splitlines():
+                finding = json.loads(line)
+                found.setdefault((finding["kernel"], json.dumps(finding["site"])), finding["message"])
+        return list(found.values())
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
+        outcome: Any = yield
+        messages = self.new()
+        if not messages:
+            return
+        text = "\n\n".join(messages)
+        if outcome.excinfo is None:
+            outcome.force_exception(Faults(f"gencl-check: {len(messages)} in kernels of this test\n\n{text}"))
+        else:
+            item.add_report_section("call", "gencl-check", text)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        messages = self.new()
+        if messages:
+            print("\n\ngencl-check, outside of tests:\n\n" + "\n\n".join(messages))
+            session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("gencl")
+    group.addoption("--gencl-check", action="store_true", help="find faults in the OpenCL kernels that tests run")
+    group.addoption(
+        "--gencl-check-tools",
+        metavar="NAMES",
+        help="only these checks, separated by commas: memory, arithmetic, race, sync",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not config.getoption("--gencl-check"):
+        return
+    folder = tempfile.TemporaryDirectory(prefix="gencl-check-")
+    config.add_cleanup(folder.cleanup)
+    options = [os.environ.get("GENCL_DEBUG", ""), "check", f"check-output={folder.name}"]
+    tools = config.getoption("--gencl-check-tools")
+    if tools:
+        options.append("check-tools=" + tools.replace(",", "+"))
+    os.environ["GENCL_DEBUG"] = ",".join(filter(None, options))
+    if "OCL_ICD_VENDORS" not in os.environ and LIBRARY.exists():
+        os.environ.update(variables(os.environ))
+    config.pluginmanager.register(Checker(folder.name), "gencl-check")
