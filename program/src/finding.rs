@@ -17,7 +17,7 @@
 //! | 36 | their number, a power of two, less 1 |
 //! | 40 | how many bits that has |
 //! | 64 | [`SPARE_SIZE`] bytes for accesses to global memory that are out of bounds |
-//! | [`ARGUMENTS`] on | for each argument of the kernel, 16 bytes: how many bytes of its object are in front of the pointer, and the object's size in bytes; [`SHARED`] is added to the former if another argument points into the object |
+//! | [`ARGUMENTS`] on | for each argument of the kernel, 16 bytes: how many bytes of its object are in front of the pointer, and the object's size in bytes; [`SHARED`], [`UNREADABLE`] and [`UNWRITABLE`] are added to the former |
 //! | the counters | a dword for each site of the program: how often its check failed |
 //! | the allocations | 16 bytes for each, sorted: address, and address of the end |
 //! | records | [`RECORD_SIZE`] bytes each |
@@ -51,6 +51,12 @@ pub const RECORDS_OF_SITE: u32 = 4;
 
 /// Another argument points into the same object.
 pub const SHARED: u64 = 1 << 63;
+
+/// Kernels may not read the object (`CL_MEM_WRITE_ONLY`).
+pub const UNREADABLE: u64 = 1 << 62;
+
+/// Kernels may not write the object (`CL_MEM_READ_ONLY`).
+pub const UNWRITABLE: u64 = 1 << 61;
 
 /// Bytes of an entry.
 pub const ENTRY_SIZE: u32 = 40;
@@ -113,6 +119,10 @@ pub enum Check {
     Write(u64),
     /// An atomic operation is.
     Atomic(u64),
+    /// A read of so many bytes is of a buffer that kernels may read.
+    Readable(u64),
+    /// A write, or an atomic operation, is of one that they may write.
+    Writable(u64),
     /// An index is within an array of so many elements, which is a member of a structure.
     Index(u64),
     /// A read of so many bytes races with no other access.
@@ -130,6 +140,23 @@ pub enum Check {
 }
 
 impl Check {
+    /// What has failed where the check of an access has left a record: an access within its object is one that the buffer's
+    /// flags forbid.
+    #[must_use]
+    pub const fn failed_with(self, record: &Record) -> Self {
+        match self {
+            Check::Read(length) if Self::is_within(length, record) => Check::Readable(length),
+            Check::Write(length) | Check::Atomic(length) if Self::is_within(length, record) => {
+                Check::Writable(length)
+            }
+            other => other,
+        }
+    }
+
+    const fn is_within(length: u64, record: &Record) -> bool {
+        record.offset >= 0 && length <= record.size && record.offset.cast_unsigned() <= record.size - length
+    }
+
     /// Whether it is one for a race. Its records have word and site of the other access in place of
     /// offset and size.
     #[must_use]
@@ -144,6 +171,8 @@ impl Check {
             Check::Read(_) => "out-of-bounds-read",
             Check::Write(_) => "out-of-bounds-write",
             Check::Atomic(_) => "out-of-bounds-atomic",
+            Check::Readable(_) => "read-of-write-only",
+            Check::Writable(_) => "write-of-read-only",
             Check::Index(_) => "index-out-of-bounds",
             Check::RaceRead(_) | Check::RaceWrite(_) | Check::RaceAtomic(_) => "data-race",
             Check::Barrier => "divergent-barrier",
@@ -159,6 +188,8 @@ impl fmt::Display for Check {
             Check::Read(bytes) => write!(f, "out-of-bounds read of {}", self::bytes(*bytes)),
             Check::Write(bytes) => write!(f, "out-of-bounds write of {}", self::bytes(*bytes)),
             Check::Atomic(bytes) => write!(f, "out-of-bounds atomic operation on {}", self::bytes(*bytes)),
+            Check::Readable(bytes) => write!(f, "read of {} in a write-only buffer", self::bytes(*bytes)),
+            Check::Writable(bytes) => write!(f, "write of {} in a read-only buffer", self::bytes(*bytes)),
             Check::Index(elements) => write!(f, "index beyond a member of {elements} elements"),
             Check::RaceRead(bytes) => write!(f, "data race: read of {}", self::bytes(*bytes)),
             Check::RaceWrite(bytes) => write!(f, "data race: write of {}", self::bytes(*bytes)),
@@ -339,9 +370,14 @@ impl Finding {
         let (Check::Read(length) | Check::Write(length) | Check::Atomic(length)) = self.site.check else {
             return match (self.site.check, &self.site.object) {
                 (Check::Index(_), _) => format!("the index is {}", self.offset),
-                (Check::RaceRead(_) | Check::RaceWrite(_) | Check::RaceAtomic(_), Some(object)) => {
-                    format!("in {object}")
-                }
+                (
+                    Check::RaceRead(_)
+                    | Check::RaceWrite(_)
+                    | Check::RaceAtomic(_)
+                    | Check::Readable(_)
+                    | Check::Writable(_),
+                    Some(object),
+                ) => format!("in {object}"),
                 _ => String::new(),
             };
         };

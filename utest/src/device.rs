@@ -182,12 +182,16 @@ impl Gpu {
 
     /// A buffer of `len` elements.
     pub fn empty<T: Copy>(&self, len: usize) -> Result<Buffer<T>, String> {
+        self.empty_with(CL_MEM_READ_WRITE, len)
+    }
+
+    /// The same with flags, which want no host pointer.
+    pub fn empty_with<T: Copy>(&self, flags: u64, len: usize) -> Result<Buffer<T>, String> {
         let bytes = len * size_of::<T>();
         // SAFETY: no host pointer is given.
-        let memory = unsafe {
-            memory::Buffer::create(&self.context, CL_MEM_READ_WRITE, bytes, std::ptr::null_mut::<c_void>())
-        }
-        .map_err(text("clCreateBuffer"))?;
+        let memory =
+            unsafe { memory::Buffer::create(&self.context, flags, bytes, std::ptr::null_mut::<c_void>()) }
+                .map_err(text("clCreateBuffer"))?;
         Ok(Buffer { memory, len, element: PhantomData })
     }
 }

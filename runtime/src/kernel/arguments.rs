@@ -17,7 +17,7 @@ use gencl_program::Argument;
 use smallvec::SmallVec;
 
 use crate::memory::Allocation;
-use crate::{Buffer, Image, Sampler, SharedMemory};
+use crate::{Buffer, Image, MemoryFlags, Sampler, SharedMemory};
 
 /// The value of an argument. It does not keep a memory object alive: a kernel may hold no references to its
 /// arguments, as the application could not release them (specification of `clSetKernelArg`). Only a sampler is kept,
@@ -75,6 +75,14 @@ impl ArgumentMemory {
             Self::Image(image) => image.data(),
         };
         (buffer.storage(), buffer.begin() as u64, buffer.size())
+    }
+
+    /// What kernels may do with it.
+    pub(crate) fn flags(&self) -> MemoryFlags {
+        match self {
+            Self::Buffer(buffer) => buffer.flags(),
+            Self::Shared(..) | Self::Image(_) => MemoryFlags::empty(),
+        }
     }
 
     fn is_same(&self, other: &Self) -> bool {

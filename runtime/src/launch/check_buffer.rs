@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use gencl_program::finding::{ARGUMENTS, ENTRY_SIZE, RECORD_SIZE, RECORDS_OF_SITE, Record, SHARED, UNKNOWN};
+use gencl_program::finding::{
+    ARGUMENTS, ENTRY_SIZE, RECORD_SIZE, RECORDS_OF_SITE, Record, SHARED, UNKNOWN, UNREADABLE, UNWRITABLE,
+};
 
 use crate::Result;
 use crate::memory::{AddressSpace, Storage, Zone};
@@ -37,6 +39,9 @@ pub(super) struct Extent {
     pub(super) size: u64,
     /// Whether another argument points into the same allocation.
     pub(super) is_shared: bool,
+    /// Whether kernels may not read, or not write, the object.
+    pub(super) is_unreadable: bool,
+    pub(super) is_unwritable: bool,
 }
 
 /// The buffer of a launch.
@@ -126,8 +131,13 @@ impl CheckBuffer {
             put(at, &value.to_le_bytes());
         }
         for (extent, at) in launch.extents.iter().zip((ARGUMENTS..).step_by(16)) {
-            let shared = if extent.is_shared { SHARED } else { 0 };
-            put(at, &(extent.before | shared).to_le_bytes());
+            let flags = [
+                (extent.is_shared, SHARED),
+                (extent.is_unreadable, UNREADABLE),
+                (extent.is_unwritable, UNWRITABLE),
+            ];
+            let flags = flags.iter().filter(|(is_set, _)| *is_set).fold(0, |flags, (_, flag)| flags | flag);
+            put(at, &(extent.before | flags).to_le_bytes());
             put(at + 8, &extent.size.to_le_bytes());
         }
         for ([begin, end], at) in launch.allocations.iter().flatten().zip((layout.allocations..).step_by(16))

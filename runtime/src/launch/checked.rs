@@ -8,9 +8,9 @@ use gencl_program::{ArgumentKind, PushSource};
 
 use super::check_buffer::{CheckBuffer, CheckedLaunch, Extent};
 use super::{EnqueuedLaunch, Launch};
-use crate::Result;
 use crate::context::DeviceContext;
 use crate::kernel::ArgumentMemory;
+use crate::{MemoryFlags, Result};
 
 /// A buffer for a launch, if its kernel has checks. Errors as [`CheckBuffer::new`].
 pub(super) fn buffer(context: &DeviceContext, launch: &EnqueuedLaunch) -> Result<Option<CheckBuffer>> {
@@ -42,7 +42,11 @@ pub(super) fn findings(buffer: &CheckBuffer, launch: &Launch) -> Vec<Finding> {
             records.min_by_key(|record| record.work_item.iter().rev().copied().collect::<Vec<_>>())?;
         Some(Finding {
             kernel: launch.name().into(),
-            site: Site { object: object(buffer, launch, site, first), ..site.clone() },
+            site: Site {
+                check: site.check.failed_with(first),
+                object: object(buffer, launch, site, first),
+                ..site.clone()
+            },
             other: site.check.is_race().then(|| other(launch, first)).flatten(),
             work_item: first.work_item,
             address: first.address,
@@ -97,6 +101,8 @@ fn extent(context: &DeviceContext, launch: &Launch, index: usize) -> Extent {
         before: arguments.address(argument) - allocation.on(context).address() - begin,
         size,
         is_shared: arguments.memory().iter().any(is_same),
+        is_unreadable: memory.flags().contains(MemoryFlags::WRITE_ONLY),
+        is_unwritable: memory.flags().contains(MemoryFlags::READ_ONLY),
     }
 }
 

@@ -3,22 +3,19 @@
 use gencl_program::finding::{Check, SPARE_SIZE};
 
 use super::access::{Access, Kind};
-use super::pointer::{Target, root};
+use super::pointer::{GLOBAL, Target, root};
 use super::{Checker, site};
 use crate::llvm::view::{IntPredicate, Opcode, TypeKind, Value, ValueKind};
 
-/// Address space of global memory.
-const GLOBAL: u32 = 1;
-
 impl<'m> Checker<'_, 'm> {
     /// Checks that an access is within its object. Returns the pointer by which it is performed: one in global memory
-    /// that is out of bounds goes to spare memory instead, so that the launch goes on.
+    /// that is out of bounds, or `forbidden`, goes to spare memory instead, so that the launch goes on.
     pub(super) fn bounds(
         &mut self,
         kernel: Value<'m>,
-        instruction: Value<'m>,
-        access: &Access<'m>,
+        (instruction, access): (Value<'m>, &Access<'m>),
         target: Target<'m>,
+        forbidden: Option<Value<'m>>,
     ) -> Value<'m> {
         let b = self.builder;
         b.before(instruction);
@@ -34,6 +31,9 @@ impl<'m> Checker<'_, 'm> {
         if length.integer().is_none() {
             let is_any = compare(IntPredicate::LLVMIntNE, length, b.zero(length.ty()));
             failed = b.binary(Opcode::LLVMAnd, failed, is_any);
+        }
+        if let Some(forbidden) = forbidden {
+            failed = b.binary(Opcode::LLVMOr, failed, forbidden);
         }
         let root = root(access.pointer);
         let is_global = matches!(access.pointer.ty().kind(), TypeKind::Pointer(1 | 2));

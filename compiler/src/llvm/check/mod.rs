@@ -24,6 +24,7 @@ use gencl_program::finding::{Check, Object, Site, Tools};
 use inkwell::context::Context;
 use inkwell::module::Module;
 
+use self::access::Kind;
 use self::pointer::Pointers;
 use self::race::Races;
 use super::build::Builder;
@@ -63,8 +64,10 @@ pub fn accesses(context: &Context, module: &Module, tools: Tools, sites: &mut Ve
         let races = races.then(|| Races::new(&builder, kernel, &instructions, &accesses)).flatten();
         for (instruction, access) in &accesses {
             let target = pointers.target(access.pointer).filter(|_| tools.memory);
-            let memory =
-                target.map_or(access.pointer, |target| checker.bounds(kernel, *instruction, access, target));
+            let memory = target.map_or(access.pointer, |target| {
+                let forbidden = pointers.forbidden(access.pointer, access.kind != Kind::Read);
+                checker.bounds(kernel, (*instruction, access), target, forbidden)
+            });
             if let Some(races) = &races {
                 checker.race(races, kernel, (*instruction, access), memory);
             }

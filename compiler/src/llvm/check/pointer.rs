@@ -6,14 +6,20 @@
 use std::collections::HashMap;
 
 use crate::llvm::build::Builder;
-use crate::llvm::view::{Module, Opcode, Type, TypeKind, Value, ValueKind};
+use crate::llvm::view::{IntPredicate, Module, Opcode, Type, TypeKind, Value, ValueKind};
 
 /// Functions of the library that ask the launch: of a kernel's argument, and of a pointer that was loaded from memory.
 const OF_ARGUMENT: &str = "__gencl_check_argument";
 const OF_POINTER: &str = "__gencl_check_pointer";
 
+/// Those that tell whether a kernel may not access an argument's buffer: for reads, and for writes.
+const FORBIDS: [&str; 2] = ["__gencl_check_is_unreadable", "__gencl_check_is_unwritable"];
+
 /// The prefix of functions whose pointers are to the launch's own memory.
 const OWN: &str = "__gencl_";
+
+/// Address space of global memory.
+pub(super) const GLOBAL: u32 = 1;
 
 /// Address spaces of private and local memory, whose pointers have 32 bits at run time.
 const SMALL_SPACES: [u32; 2] = [0, 3];
@@ -33,11 +39,13 @@ pub(super) struct Pointers<'c, 'm> {
     module: Module<'m>,
     kernel: Value<'m>,
     known: HashMap<Value<'m>, Option<Target<'m>>>,
+    /// For arguments and reads or writes, whether these are forbidden.
+    forbidden: HashMap<(Value<'m>, bool), Value<'m>>,
 }
 
 impl<'c, 'm> Pointers<'c, 'm> {
     pub(super) fn new(builder: &'c Builder<'m>, module: Module<'m>, kernel: Value<'m>) -> Self {
-        Self { builder, module, kernel, known: HashMap::new() }
+        Self { builder, module, kernel, known: HashMap::new(), forbidden: HashMap::new() }
     }
 
     /// Where a pointer points to. `None` for memory of the launch itself. The builder is somewhere else afterwards.
@@ -48,6 +56,25 @@ impl<'c, 'm> Pointers<'c, 'm> {
         let target = self.find(pointer);
         self.known.insert(pointer, target);
         target
+    }
+
+    /// Whether an access by a pointer is forbidden by the flags of an argument's buffer. The builder is somewhere else
+    /// afterwards.
+    pub(super) fn forbidden(&mut self, pointer: Value<'m>, writes: bool) -> Option<Value<'m>> {
+        let argument = root(pointer);
+        if let Some(known) = self.forbidden.get(&(argument, writes)) {
+            return Some(*known);
+        }
+        let b = self.builder;
+        let index = self.kernel.parameters().iter().position(|parameter| *parameter == argument)?;
+        if !argument.ty().is_pointer_to(GLOBAL) {
+            return None;
+        }
+        b.before(first_instruction(self.kernel)?);
+        let flag = b.call(FORBIDS[usize::from(writes)], b.int(32), &[b.number(32, index as u64)]);
+        let is_forbidden = b.compare(IntPredicate::LLVMIntNE, flag, b.number(32, 0));
+        self.forbidden.insert((argument, writes), is_forbidden);
+        Some(is_forbidden)
     }
 
     fn find(&mut self, pointer: Value<'m>) -> Option<Target<'m>> {

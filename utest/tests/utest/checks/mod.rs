@@ -5,6 +5,7 @@
 mod rows;
 
 use gencl_utest::{Arg, Buffer, Case, Gpu, Launch, Need, Outcome};
+use opencl3::memory::{CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY};
 
 use crate::child::{self, is_child};
 
@@ -30,6 +31,9 @@ pub struct Row {
 pub enum Argument {
     /// A buffer with the numbers from 0 on.
     Ints(usize),
+    /// One that kernels may only read, and one that they may only write.
+    ReadOnly(usize),
+    WriteOnly(usize),
     /// Local memory of so many bytes.
     Local(usize),
     /// A number.
@@ -70,8 +74,15 @@ fn run(row: &Row) -> Outcome {
         );
         let program = gpu.build_unchecked(row.source, &options)?;
         let buffer = |argument: &Argument| -> Result<Option<Buffer<i32>>, String> {
-            let Argument::Ints(count) = *argument else { return Ok(None) };
-            gpu.buffer(&(0..count as i32).collect::<Vec<_>>()).map(Some)
+            let (count, flags) = match *argument {
+                Argument::Ints(count) => (count, CL_MEM_READ_WRITE),
+                Argument::ReadOnly(count) => (count, CL_MEM_READ_ONLY),
+                Argument::WriteOnly(count) => (count, CL_MEM_WRITE_ONLY),
+                _ => return Ok(None),
+            };
+            let mut buffer = gpu.empty_with(flags, count)?;
+            buffer.write(&(0..count as i32).collect::<Vec<_>>())?;
+            Ok(Some(buffer))
         };
         let buffers = row.arguments.iter().map(buffer).collect::<Result<Vec<_>, _>>()?;
         let numbers: Vec<_> = row

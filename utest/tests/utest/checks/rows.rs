@@ -2,7 +2,7 @@
 
 use gencl_utest::Need;
 
-use super::Argument::{Int, Ints, Local, Null};
+use super::Argument::{Int, Ints, Local, Null, ReadOnly, WriteOnly};
 use super::{Argument, Found, Row};
 
 /// Generic pointers.
@@ -60,6 +60,10 @@ pub const ROWS: &[Row] = &[
         &[found("out-of-bounds write of 1 byte", 2, "(63, 0, 0): it begins 0 bytes behind argument 0 (p) of 64 bytes")]),
     row("global_null", &[Ints(64), Null], "K(global int *p, global int *q) {\n  if (get_global_id(0) == 5)\n    q[get_global_id(0)] = 1;\n}",
         &[found("out-of-bounds write of 4 bytes", 3, "(5, 0, 0): argument 1 (q) is a null pointer")]),
+    row("global_read_only", &[Ints(64), ReadOnly(64)], "K(global int *p, global int *q) {\n  int i = get_global_id(0);\n  p[i] = q[i];\n  if (i == 9) q[i] = 1;\n}",
+        &[found("write of 4 bytes in a read-only buffer", 4, "(9, 0, 0): in argument 1 (q)")]),
+    row("global_write_only", &[WriteOnly(64)], "K(global int *p) {\n  int i = get_global_id(0);\n  p[i] += i;\n}",
+        &[found("read of 4 bytes in a write-only buffer", 3, "(0, 0, 0): in argument 0 (p)")]),
     row("global_atomic", &[Ints(64)], "K(global int *p) {\n  atomic_inc(p + get_global_id(0) * 2);\n}",
         &[found("out-of-bounds atomic operation on 4 bytes", 2, "(32, 0, 0): it begins 0 bytes behind argument 0 (p) of 256 bytes")]),
     row("global_two_places", &[Ints(64), Ints(64)], "K(global int *p, global int *q) {\n  int i = get_global_id(0);\n  p[i + 1] = q[i + 2];\n}",
