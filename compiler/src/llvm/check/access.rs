@@ -51,6 +51,7 @@ pub(super) fn of<'m>(
         vec![Access { pointer: instruction.operand(operand), operand, length, kind }]
     };
     match instruction.opcode() {
+        Opcode::LLVMLoad if is_of_part(instruction) => Vec::new(),
         Opcode::LLVMLoad => of_type(0, instruction, Kind::Read),
         Opcode::LLVMStore => of_type(1, instruction.operand(0), Kind::Write),
         Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => of_type(0, instruction.operand(1), Kind::Atomic),
@@ -73,4 +74,15 @@ pub(super) fn of<'m>(
         }
         _ => Vec::new(),
     }
+}
+
+/// Whether a vector is loaded only for the elements that an assignment to others leaves as they are, as clang does for
+/// `p->x = 1`: the vector is stored again.
+fn is_of_part(load: Value) -> bool {
+    let is_stored = |user: Value| user.opcode() == Opcode::LLVMStore && user.operand(1) == load.operand(0);
+    let users = load.users();
+    let are_inserted = users
+        .iter()
+        .all(|user| user.opcode() == Opcode::LLVMInsertElement && user.users().into_iter().all(is_stored));
+    are_inserted && !users.is_empty()
 }

@@ -64,6 +64,7 @@ pub const ROWS: &[Row] = &[
         &[found("write of 4 bytes in a read-only buffer", 4, "(9, 0, 0): in argument 1 (q)")]),
     row("global_write_only", &[WriteOnly(64)], "K(global int *p) {\n  int i = get_global_id(0);\n  p[i] += i;\n}",
         &[found("read of 4 bytes in a write-only buffer", 3, "(0, 0, 0): in argument 0 (p)")]),
+    right("global_write_only_element", &[WriteOnly(256)], "K(global int4 *p) {\n  p[get_global_id(0)].y = 1;\n}"),
     row("global_atomic", &[Ints(64)], "K(global int *p) {\n  atomic_inc(p + get_global_id(0) * 2);\n}",
         &[found("out-of-bounds atomic operation on 4 bytes", 2, "(32, 0, 0): it begins 0 bytes behind argument 0 (p) of 256 bytes")]),
     row("global_two_places", &[Ints(64), Ints(64)], "K(global int *p, global int *q) {\n  int i = get_global_id(0);\n  p[i + 1] = q[i + 2];\n}",
