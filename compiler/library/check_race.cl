@@ -134,13 +134,15 @@ uint __gencl_check_global_first(ulong self) { return __gencl_check_buffer()[10];
 uint __gencl_check_global_last(ulong self) { return __gencl_check_buffer()[9]; }
 
 // An access to `size` granules of 1 << `shift` bytes from an address on. Word and site of an access that it races with, or
-// zeros. The first four parameters are the numbers above. In local memory, what is beyond the last entry has that; global
-// memory is not looked at if it is certain that nobody writes there.
+// zeros. The first four parameters are the numbers above. In local memory, what is beyond the last entry has that; nothing
+// is looked at if it is certain that nobody writes there, or that nothing is accessed.
 #define PARAMETERS \
     ulong entries, uint count, uint first, uint last, uint is_shared, ulong self, uint site, ulong address, uint size, uint shift
 #define ACCESS(NAME) \
     ulong2 __gencl_check_local_##NAME(PARAMETERS) { \
         ulong2 found = 0; \
+        if (!is_shared) \
+            return found; \
         uint granule = (uint)address >> shift; \
         for (uint i = 0; i < size; i++, granule++) { \
             entry_t entry = {(volatile global ulong *)entries, count, first + min(granule, last)}; \

@@ -5,16 +5,16 @@ use std::ffi::CString;
 use inkwell::context::{AsContextRef, Context};
 use inkwell::llvm_sys::core::{
     LLVMAddAttributeAtIndex, LLVMAddFunction, LLVMAddGlobalInAddressSpace, LLVMAddIncoming, LLVMBuildAlloca,
-    LLVMBuildBinOp, LLVMBuildCall2, LLVMBuildCast, LLVMBuildExtractElement, LLVMBuildFCmp, LLVMBuildFreeze,
-    LLVMBuildGEP2, LLVMBuildICmp, LLVMBuildInsertElement, LLVMBuildInsertValue, LLVMBuildIntCast2,
-    LLVMBuildLoad2, LLVMBuildMemCpy, LLVMBuildPhi, LLVMBuildSelect, LLVMBuildStore, LLVMConstInt,
-    LLVMConstNull, LLVMConstReal, LLVMCreateBuilderInContext, LLVMCreateEnumAttribute,
-    LLVMCreateStringAttribute, LLVMDisposeBuilder, LLVMFunctionType, LLVMGetEnumAttributeKindForName,
-    LLVMGetNamedFunction, LLVMGetPoison, LLVMInstructionEraseFromParent, LLVMIntTypeInContext,
-    LLVMPointerTypeInContext, LLVMPositionBuilderBefore, LLVMRemoveEnumAttributeAtIndex,
-    LLVMReplaceAllUsesWith, LLVMSetAlignment, LLVMSetFunctionCallConv, LLVMSetGlobalConstant,
-    LLVMSetInstructionCallConv, LLVMSetLinkage, LLVMSetOperand, LLVMSetValueName2, LLVMSetVolatile,
-    LLVMVectorType, LLVMVoidTypeInContext,
+    LLVMBuildBinOp, LLVMBuildCall2, LLVMBuildCast, LLVMBuildExtractElement, LLVMBuildExtractValue,
+    LLVMBuildFCmp, LLVMBuildFreeze, LLVMBuildGEP2, LLVMBuildICmp, LLVMBuildInsertElement,
+    LLVMBuildInsertValue, LLVMBuildIntCast2, LLVMBuildLoad2, LLVMBuildMemCpy, LLVMBuildPhi, LLVMBuildSelect,
+    LLVMBuildStore, LLVMConstInt, LLVMConstNull, LLVMConstReal, LLVMCreateBuilderInContext,
+    LLVMCreateEnumAttribute, LLVMCreateStringAttribute, LLVMDisposeBuilder, LLVMFunctionType,
+    LLVMGetEnumAttributeKindForName, LLVMGetNamedFunction, LLVMGetPoison, LLVMInstructionEraseFromParent,
+    LLVMIntTypeInContext, LLVMPointerTypeInContext, LLVMPositionBuilderBefore,
+    LLVMRemoveEnumAttributeAtIndex, LLVMReplaceAllUsesWith, LLVMSetAlignment, LLVMSetFunctionCallConv,
+    LLVMSetGlobalConstant, LLVMSetInstructionCallConv, LLVMSetLinkage, LLVMSetOperand, LLVMSetValueName2,
+    LLVMSetVolatile, LLVMVectorType, LLVMVoidTypeInContext,
 };
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage};
@@ -151,6 +151,10 @@ impl<'m> Builder<'m> {
 
     pub fn insert_field(&self, structure: Value, field: Value, index: u32) -> Value<'m> {
         Value::new(ask!(LLVMBuildInsertValue(self.raw, structure.raw, field.raw, index, NO_NAME)))
+    }
+
+    pub fn extract_field(&self, structure: Value, index: u32) -> Value<'m> {
+        Value::new(ask!(LLVMBuildExtractValue(self.raw, structure.raw, index, NO_NAME)))
     }
 
     /// A pointer some bytes further on.

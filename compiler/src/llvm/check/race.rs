@@ -27,6 +27,9 @@ const BARRIERS: &[(&str, &str)] = &[
 const LOCAL_FENCE: u64 = 1;
 const GLOBAL_FENCE: u64 = 2;
 
+/// The intrinsics for compare-exchanges.
+const EXCHANGE: &str = "__gencl_atomic_cmp_xchg";
+
 /// Memory that work-items share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Space {
@@ -104,6 +107,21 @@ impl<'m> Races<'m> {
     }
 }
 
+/// Whether an atomic operation is a compare-exchange.
+fn is_exchange(instruction: Value) -> bool {
+    instruction.opcode() == Opcode::LLVMAtomicCmpXchg
+        || instruction.callee().is_some_and(|callee| callee.name().starts_with(EXCHANGE))
+}
+
+/// Whether it has succeeded, behind it.
+fn has_exchanged<'m>(b: &Builder<'m>, exchange: Value<'m>) -> Value<'m> {
+    match exchange.opcode() {
+        Opcode::LLVMAtomicCmpXchg => b.extract_field(exchange, 1),
+        // The intrinsic returns the value that was there.
+        _ => b.equal(exchange, exchange.operand(1)),
+    }
+}
+
 /// The arguments through which the kernel only reads, with whether the launch has them share memory with others. None
 /// where it writes through pointers of which the argument is not known.
 fn only_read<'m>(
@@ -149,13 +167,16 @@ impl<'m> Checker<'_, 'm> {
             self.site(super::Site { check, object: object.clone(), places: site::places(instruction) });
         let b = self.builder;
         let long = b.int(64);
-        let call = |what: &str| {
+        let call = |what: &str, happens: Option<Value<'m>>| {
             let own = b.load(long, races.words[space as usize]);
             let address = b.cast(Opcode::LLVMPtrToInt, access.pointer, long);
             let name = if space == Space::Local { "local" } else { "global" };
             let [entries, count, first, last] = races.tables[space as usize];
             let shift = races.shifts[space as usize];
             let is_shared = races.only_read.get(&root).copied().unwrap_or_else(|| b.number(32, 1));
+            let happens = happens.map(|happens| b.resize(happens, b.int(32), false));
+            let is_shared =
+                happens.map_or(is_shared, |happens| b.binary(Opcode::LLVMAnd, is_shared, happens));
             let numbers = [site, (size >> shift).max(1), shift.into()].map(|number| b.number(32, number));
             let [site, size, shift] = numbers;
             let arguments = [entries, count, first, last, is_shared, own, site, address, size, shift];
@@ -165,26 +186,31 @@ impl<'m> Checker<'_, 'm> {
         };
         let is_race = |found: [Value<'m>; 3]| b.compare(IntPredicate::LLVMIntNE, found[1], b.zero(long));
         b.before(instruction);
-        let stored = (instruction.opcode() == Opcode::LLVMStore).then(|| instruction.operand(0));
-        let found = match access.kind {
-            Kind::Read => call("read"),
-            Kind::Write => call("write"),
-            Kind::Atomic => call("atomic"),
+        let Some(behind) = instruction.next() else { return };
+        let [before, after] = match access.kind {
+            Kind::Read => [call("read", None), [b.zero(long); 3]],
+            Kind::Write => {
+                // A write of the value that is there changes nothing for others. Lanes of one instruction see each other's
+                // behind it.
+                let stored = (instruction.opcode() == Opcode::LLVMStore).then(|| instruction.operand(0));
+                let changes = |checker: &Self| stored.and_then(|value| checker.differs(memory, value));
+                let [address, other, site] = call("write", None);
+                let other = changes(self).map_or(other, |changed| b.select(changed, other, b.zero(long)));
+                b.before(behind);
+                let lost = changes(self).map_or([b.zero(long); 3], |lost| call("overwritten", Some(lost)));
+                [[address, other, site], lost]
+            }
+            Kind::Atomic if is_exchange(instruction) => {
+                // It only reads if it fails, which is known behind it.
+                let before = call("overwritten", None);
+                b.before(behind);
+                [before, call("atomic", Some(has_exchanged(b, instruction)))]
+            }
+            Kind::Atomic => [call("atomic", None), [b.zero(long); 3]],
         };
-        let changed = |value| self.differs(memory, value);
-        let (Some(value), Some(behind)) = (stored, instruction.next()) else {
-            self.check(instruction, (check, object), is_race(found), found);
-            return;
-        };
-        // A write of the value that is there changes nothing for others. Lanes of one instruction see each other's behind it.
-        let before = changed(value).map(|changed| b.binary(Opcode::LLVMAnd, is_race(found), changed));
-        let before = before.unwrap_or_else(|| is_race(found));
-        b.before(behind);
-        let overwritten = call("overwritten");
-        let after = changed(value).map(|changed| b.binary(Opcode::LLVMAnd, is_race(overwritten), changed));
-        let after = after.unwrap_or_else(|| b.number(1, 0));
-        let found = [0, 1, 2].map(|index| b.select(before, found[index], overwritten[index]));
-        self.check(instruction, (check, object), b.binary(Opcode::LLVMOr, before, after), found);
+        let is_before = is_race(before);
+        let found = [0, 1, 2].map(|index| b.select(is_before, before[index], after[index]));
+        self.check(instruction, (check, object), is_race(found), found);
     }
 
     /// Whether memory has other bits than a value; `None` for aggregates.

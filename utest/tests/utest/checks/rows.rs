@@ -139,6 +139,7 @@ pub const ROWS: &[Row] = &[
         &[found("data race: read of 4 bytes", 5, "(0, 0, 0): in argument 1 (t)\n    with the write by work-item (7, 0, 0)\n    at k")]),
     right("race_none_reduction", &[Ints(64), Ints(64), Local(128)], "K(global int *p, global int *q, local int *t) {\n  int i = get_local_id(0);\n  t[i] = q[get_global_id(0)];\n  for (int n = 16; n > 0; n >>= 1) {\n    barrier(CLK_LOCAL_MEM_FENCE);\n    if (i < n) t[i] += t[i + n];\n  }\n  if (i == 0) p[get_group_id(0)] = t[0];\n}"),
     right("race_none_same_value", &[Ints(64)], "K(global int *p) {\n  if (p[get_global_id(0) + 0] >= 0) p[0] = 0;\n  local int any;\n  any = 1;\n}"),
+    right("race_none_exchange", &[Ints(64), Local(4)], "K(global int *p, local int *t) {\n  int i = get_local_id(0);\n  if (i == 0) t[0] = 0;\n  barrier(CLK_LOCAL_MEM_FENCE);\n  if (atomic_cmpxchg(t, i * 64, i * 64 + 1) == i * 64) p[get_global_id(0)] = t[0];\n}"),
     right("race_none_atomic", &[Ints(64), Local(128)], "K(global int *p, local int *t) {\n  int i = get_local_id(0);\n  t[i] = 0;\n  barrier(CLK_LOCAL_MEM_FENCE);\n  atomic_add(t + (i & 3), i);\n  barrier(CLK_LOCAL_MEM_FENCE);\n  atomic_max(p + 1, t[i]);\n}"),
     right("race_none_bytes", &[Ints(64), Local(128)], "K(global uchar *p, local uchar *t) {\n  int i = get_local_id(0);\n  t[i] = i;\n  p[get_global_id(0)] = t[i];\n}"),
     right("printf", &[Ints(64)], "K(global int *p) {\n  if (get_global_id(0) == 1) printf(\"%d %s\\n\", p[3], \"x\");\n}"),
