@@ -4,7 +4,6 @@
 //! check failed in a launch, when that has ended: a process that is killed leaves what was found.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -13,17 +12,23 @@ use gencl_program::debug::{self, Debug};
 use gencl_program::finding::{Finding, Place, Told};
 use gencl_program::report;
 
+use crate::json_lines::{About, JsonLines};
 use crate::sync::Mutex;
 
-/// Lines of a process, at most: some hundred megabytes.
-const MAX_LINES: u64 = 200_000;
+/// Of some hundred megabytes at most.
+const ABOUT: About = About {
+    subject: "check",
+    what: "the file of findings",
+    lacks: "counts lack later launches",
+    most: 200_000,
+};
 
 /// Where findings go.
 enum Output {
     /// Each place once.
     Terminal(BTreeSet<(String, &'static str, Vec<Place>)>),
-    /// The file, and how many lines it has.
-    File(File, u64),
+    /// The file.
+    File(JsonLines),
     /// It cannot be written.
     Nowhere,
 }
@@ -34,7 +39,7 @@ impl Output {
         let Some(folder) = debug.value(debug::CHECK_OUTPUT) else { return Self::Terminal(BTreeSet::new()) };
         let path = PathBuf::from(folder).join(format!("{}.jsonl", std::process::id()));
         match Self::open(&path) {
-            Ok(file) => Self::File(file, 0),
+            Ok(file) => Self::File(file),
             Err(error) => {
                 report::once("check", &format!("no findings are written: {}: {error}", path.display()));
                 Self::Nowhere
@@ -42,11 +47,11 @@ impl Output {
         }
     }
 
-    fn open(path: &Path) -> std::io::Result<File> {
+    fn open(path: &Path) -> std::io::Result<JsonLines> {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
         }
-        File::options().create(true).append(true).open(path)
+        JsonLines::open(path, ABOUT)
     }
 
     fn put(&mut self, finding: &Finding) {
@@ -58,19 +63,7 @@ impl Output {
                     let _ = std::io::stderr().write_all(format!("gencl: {finding}\n").as_bytes());
                 }
             }
-            Self::File(file, lines) => {
-                *lines += 1;
-                if *lines > MAX_LINES {
-                    report::once("check", "the file of findings is full: counts lack later launches");
-                    return;
-                }
-                // Plain data always has a JSON form.
-                let Ok(mut line) = serde_json::to_vec(&Told::from(finding)) else { return };
-                line.push(b'\n');
-                if let Err(error) = file.write_all(&line) {
-                    report::once("check", &format!("the file of findings is not complete: {error}"));
-                }
-            }
+            Self::File(file) => file.append(&Told::from(finding)),
             Self::Nowhere => {}
         }
     }

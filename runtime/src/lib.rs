@@ -13,6 +13,7 @@ mod diagnosis;
 mod error;
 mod event;
 mod findings;
+mod json_lines;
 mod kernel;
 mod launch;
 mod memory;

@@ -4,8 +4,6 @@
 //! is killed leaves what it did. Times are nanoseconds of [`host_time`].
 
 use std::cell::Cell;
-use std::fs::File;
-use std::io::Write;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,11 +11,16 @@ use gencl_program::report;
 use serde::Serialize;
 
 use crate::device::host_time;
+use crate::json_lines::{About, JsonLines};
 use crate::profile;
-use crate::sync::Mutex;
 
-/// Lines of a process, at most: some hundred megabytes. Programs that poll would fill the disk.
-const MAX_RECORDS: u64 = 2_000_000;
+/// Of some hundred megabytes at most: programs that poll would fill the disk.
+const ABOUT: About = About {
+    subject: "trace",
+    what: "the trace of the profile",
+    lacks: "it lacks later calls and commands",
+    most: 2_000_000,
+};
 
 /// One line of the trace.
 #[derive(Debug, Serialize)]
@@ -81,18 +84,13 @@ pub(crate) struct LaunchRecord<'a> {
 }
 
 /// The file, if a profile is asked for.
-struct Trace {
-    file: Mutex<File>,
-    records: AtomicU64,
-}
-
-fn trace() -> Option<&'static Trace> {
-    static TRACE: OnceLock<Option<Trace>> = OnceLock::new();
+fn trace() -> Option<&'static JsonLines> {
+    static TRACE: OnceLock<Option<JsonLines>> = OnceLock::new();
     TRACE
         .get_or_init(|| {
             let path = profile::file("trace.jsonl")?;
-            match File::options().create(true).append(true).open(&path) {
-                Ok(file) => Some(Trace { file: Mutex::new(file), records: AtomicU64::new(0) }),
+            match JsonLines::open(&path, ABOUT) {
+                Ok(file) => Some(file),
                 Err(error) => {
                     report::once("trace", &format!("no trace is written: {}: {error}", path.display()));
                     None
@@ -109,17 +107,8 @@ pub fn is_on() -> bool {
 
 /// Writes a record.
 pub(crate) fn write(record: &Record<'_>) {
-    let Some(trace) = trace() else { return };
-    let before = trace.records.fetch_add(1, Ordering::Relaxed);
-    if before >= MAX_RECORDS {
-        report::once("trace", "the trace of the profile is full: it lacks later calls and commands");
-        return;
-    }
-    // Plain data always has a JSON form.
-    let Ok(mut line) = serde_json::to_vec(record) else { return };
-    line.push(b'\n');
-    if let Err(error) = trace.file.lock().write_all(&line) {
-        report::once("trace", &format!("the trace of the profile is not complete: {error}"));
+    if let Some(trace) = trace() {
+        trace.append(record);
     }
 }
 

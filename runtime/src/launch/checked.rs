@@ -15,7 +15,9 @@ use crate::{MemoryFlags, Result};
 /// A buffer for a launch, if its kernel has checks. Errors as [`CheckBuffer::new`].
 pub(super) fn buffer(context: &DeviceContext, launch: &EnqueuedLaunch) -> Result<Option<CheckBuffer>> {
     let kernel = launch.kernel();
-    if !kernel.pushes.iter().any(|push| push.source == PushSource::CheckBuffer) {
+    // Most programs have no checks, whose launches look no further.
+    let is_checked = || kernel.pushes.iter().any(|push| push.source == PushSource::CheckBuffer);
+    if launch.executable().sites().is_empty() || !is_checked() {
         return Ok(None);
     }
     let launch = CheckedLaunch {
