@@ -7,9 +7,8 @@
 // In dwords from the beginning of the buffer.
 #define SPARE 16
 #define ARGUMENTS 48
-#define SHARED (1ul << 63)
-#define UNREADABLE (1ul << 62)
-#define UNWRITABLE (1ul << 61)
+// Bits of an argument's flags.
+#define FLAGS (7ul << 61)
 
 // Leaves a record of a check that failed, the first times that it does.
 void __gencl_check(uint failed, uint site, ulong address, ulong offset, ulong size) {
@@ -37,23 +36,13 @@ void __gencl_check(uint failed, uint site, ulong address, ulong offset, ulong si
 // Where an argument points to: offset in its object, and the object's size.
 ulong2 __gencl_check_argument(uint argument) {
     global ulong *extent = (global ulong *)(__gencl_check_buffer() + ARGUMENTS + 4 * argument);
-    return (ulong2)(extent[0] & ~(SHARED | UNREADABLE | UNWRITABLE), extent[1]);
+    return (ulong2)(extent[0] & ~FLAGS, extent[1]);
 }
 
-// Whether another argument points into the same object.
-uint __gencl_check_is_shared(uint argument) {
+// Whether an argument has a flag, by its bit.
+uint __gencl_check_flag(uint argument, uint bit) {
     global ulong *extent = (global ulong *)(__gencl_check_buffer() + ARGUMENTS + 4 * argument);
-    return (extent[0] & SHARED) != 0;
-}
-
-// Whether kernels may not read, or not write, the buffer of an argument.
-uint __gencl_check_is_unreadable(uint argument) {
-    global ulong *extent = (global ulong *)(__gencl_check_buffer() + ARGUMENTS + 4 * argument);
-    return (extent[0] & UNREADABLE) != 0;
-}
-uint __gencl_check_is_unwritable(uint argument) {
-    global ulong *extent = (global ulong *)(__gencl_check_buffer() + ARGUMENTS + 4 * argument);
-    return (extent[0] & UNWRITABLE) != 0;
+    return extent[0] >> bit & 1;
 }
 
 // Where a pointer of any kind in global memory, or a generic one, points to. The size is 0 if that is no allocation.

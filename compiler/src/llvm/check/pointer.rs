@@ -5,15 +5,14 @@
 
 use std::collections::HashMap;
 
+use gencl_program::finding::{UNREADABLE, UNWRITABLE};
+
 use crate::llvm::build::Builder;
 use crate::llvm::view::{IntPredicate, Module, Opcode, Type, TypeKind, Value, ValueKind};
 
 /// Functions of the library that ask the launch: of a kernel's argument, and of a pointer that was loaded from memory.
 const OF_ARGUMENT: &str = "__gencl_check_argument";
 const OF_POINTER: &str = "__gencl_check_pointer";
-
-/// Those that tell whether a kernel may not access an argument's buffer: for reads, and for writes.
-const FORBIDS: [&str; 2] = ["__gencl_check_is_unreadable", "__gencl_check_is_unwritable"];
 
 /// The prefix of functions whose pointers are to the launch's own memory.
 const OWN: &str = "__gencl_";
@@ -66,12 +65,12 @@ impl<'c, 'm> Pointers<'c, 'm> {
             return Some(*known);
         }
         let b = self.builder;
-        let index = self.kernel.parameters().iter().position(|parameter| *parameter == argument)?;
+        let index = argument_index(self.kernel, argument)?;
         if !argument.ty().is_pointer_to(GLOBAL) {
             return None;
         }
         b.before(first_instruction(self.kernel)?);
-        let flag = b.call(FORBIDS[usize::from(writes)], b.int(32), &[b.number(32, index as u64)]);
+        let flag = has_flag(b, index, if writes { UNWRITABLE } else { UNREADABLE });
         let is_forbidden = b.compare(IntPredicate::LLVMIntNE, flag, b.number(32, 0));
         self.forbidden.insert((argument, writes), is_forbidden);
         Some(is_forbidden)
@@ -83,10 +82,10 @@ impl<'c, 'm> Pointers<'c, 'm> {
         let static_size = |size| Target { offset: b.zero(int), size: b.number_of(int, size) };
         match pointer.kind() {
             ValueKind::Argument => {
-                let index = self.kernel.parameters().iter().position(|parameter| *parameter == pointer)?;
+                let index = argument_index(self.kernel, pointer)?;
                 b.before(first_instruction(self.kernel)?);
                 let pair = b.vector(b.int(64), 2);
-                Some(self.halves(b.call(OF_ARGUMENT, pair, &[b.number(32, index as u64)]), int))
+                Some(self.halves(b.call(OF_ARGUMENT, pair, &[b.number(32, index.into())]), int))
             }
             ValueKind::GlobalVariable => Some(static_size(self.module.size_of(pointer.value_type()))),
             ValueKind::Zero => Some(static_size(0)),
@@ -147,8 +146,9 @@ impl<'c, 'm> Pointers<'c, 'm> {
     /// Of a pointer that was loaded or made of an integer: the launch knows allocations in global memory.
     fn asked(&mut self, pointer: Value<'m>, int: Type<'m>) -> Target<'m> {
         let b = self.builder;
-        let is_small = SMALL_SPACES.iter().any(|&space| pointer.ty().is_pointer_to(space));
-        let Some(next) = pointer.next().filter(|_| !is_small) else { return self.far_from_ends(int) };
+        let Some(next) = pointer.next().filter(|_| !is_small(pointer)) else {
+            return self.far_from_ends(int);
+        };
         b.before(next);
         let address = b.cast(Opcode::LLVMPtrToInt, pointer, b.int(64));
         self.halves(b.call(OF_POINTER, b.vector(b.int(64), 2), &[address]), int)
@@ -200,9 +200,25 @@ impl<'c, 'm> Pointers<'c, 'm> {
 
     /// The type of offsets.
     fn offset_type(&self, pointer: Value<'m>) -> Type<'m> {
-        let is_small = SMALL_SPACES.iter().any(|&space| pointer.ty().is_pointer_to(space));
-        self.builder.int(if is_small { 32 } else { 8 * self.module.pointer_size() })
+        self.builder.int(if is_small(pointer) { 32 } else { 8 * self.module.pointer_size() })
     }
+}
+
+/// Whether a pointer is to private or local memory.
+fn is_small(pointer: Value) -> bool {
+    SMALL_SPACES.iter().any(|&space| pointer.ty().is_pointer_to(space))
+}
+
+/// The index of a kernel's argument; `None` for other values.
+pub(super) fn argument_index(kernel: Value, argument: Value) -> Option<u32> {
+    let index = kernel.parameters().iter().position(|parameter| *parameter == argument)?;
+    Some(index as u32)
+}
+
+/// Whether an argument has a flag in the launch's buffer, 0 or 1.
+pub(super) fn has_flag<'m>(b: &Builder<'m>, argument: u32, flag: u64) -> Value<'m> {
+    let bit = b.number(32, flag.trailing_zeros().into());
+    b.call("__gencl_check_flag", b.int(32), &[b.number(32, argument.into()), bit])
 }
 
 /// The first instruction of a function with a body.

@@ -5,10 +5,10 @@
 
 use std::collections::HashMap;
 
-use gencl_program::finding::Check;
+use gencl_program::finding::{Check, SHARED};
 
 use super::access::{Access, Kind};
-use super::pointer::root;
+use super::pointer::{has_flag, root};
 use super::{Checker, site};
 use crate::llvm::build::Builder;
 use crate::llvm::view::{self, IntPredicate, Opcode, TypeKind, Value, ValueKind};
@@ -141,8 +141,7 @@ fn only_read<'m>(
     let others = (0..).zip(parameters).filter(|(_, parameter)| {
         Space::of(*parameter) == Some(Space::Global) && !written.contains(parameter)
     });
-    let ask = |index| builder.call("__gencl_check_is_shared", builder.int(32), &[builder.number(32, index)]);
-    others.map(|(index, parameter)| (parameter, ask(index))).collect()
+    others.map(|(index, parameter)| (parameter, has_flag(builder, index, SHARED))).collect()
 }
 
 impl<'m> Checker<'_, 'm> {

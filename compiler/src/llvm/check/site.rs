@@ -2,6 +2,7 @@
 
 use gencl_program::finding::{Object, Place};
 
+use super::pointer::argument_index;
 use crate::llvm::debug::DebugLocation;
 use crate::llvm::view::{Opcode, Value, ValueKind};
 
@@ -26,10 +27,7 @@ pub(super) fn places(instruction: Value) -> Vec<Place> {
 /// The object at the root of a pointer ([`super::pointer::root`]), if it has a name.
 pub(super) fn object(kernel: Value, root: Value) -> Option<Object> {
     match root.kind() {
-        ValueKind::Argument => {
-            let index = kernel.parameters().iter().position(|parameter| *parameter == root)?;
-            Some(Object::Argument(index as u32, root.name()))
-        }
+        ValueKind::Argument => Some(Object::Argument(argument_index(kernel, root)?, root.name())),
         ValueKind::Instruction if root.opcode() == Opcode::LLVMAlloca => {
             Some(Object::Private(without_number(&root.name()).into()))
         }
