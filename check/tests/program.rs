@@ -142,7 +142,7 @@ fn arguments_are_checked() -> Outcome {
     let output = run(&["--", "/nonexistent"])?;
     expect(&output, 127, &told(&output), &["/nonexistent"])?;
     let output = run(&["--tool", "everything", "--", "true"])?;
-    expect(&output, 2, &told(&output), &["memory, arithmetic, race, sync"])
+    expect(&output, 2, &told(&output), &["memory, arithmetic, race, sync, undefined"])
 }
 
 fn main() {

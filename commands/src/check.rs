@@ -17,8 +17,8 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME", value_parser = device_name())]
     pub device: Option<String>,
     /// Only these checks, separated by commas: memory (accesses are within their objects), arithmetic (divisors are not zero,
-    /// floats fit into integers), race (accesses of work-items do not race), sync
-    /// (all work-items come to barriers).
+    /// floats fit into integers), race (accesses of work-items do not race), sync (all work-items come to barriers),
+    /// undefined (undefined values decide nothing).
     #[arg(long, value_name = "TOOLS", value_delimiter = ',', value_parser = PossibleValuesParser::new(Tools::NAMES))]
     pub tool: Vec<String>,
     /// The form of the report.

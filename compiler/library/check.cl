@@ -6,7 +6,7 @@
 #define RECORDS_OF_SITE 4
 // In dwords from the beginning of the buffer.
 #define SPARE 16
-#define ARGUMENTS 48
+#define ARGUMENTS 80
 // Bits of an argument's flags.
 #define FLAGS (7ul << 61)
 

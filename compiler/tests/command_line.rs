@@ -144,7 +144,9 @@ fn single_passes_are_dumped_by_their_names() {
     let message = String::from_utf8_lossy(&unknown.stderr);
     assert!(
         !unknown.status.success()
-            && message.contains("the passes are rename, unify, drop-destructors, check-arithmetic, link,"),
+            && message.contains(
+                "the passes are rename, unify, drop-destructors, check-arithmetic, mark-undefined, link,"
+            ),
         "{message}"
     );
 }

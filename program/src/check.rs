@@ -134,7 +134,9 @@ impl Kernel {
                         && within(offset, argument.size)
                 })
             }
-            PushSource::Pointer { argument } | PushSource::LocalOffset { argument } => {
+            PushSource::Pointer { argument }
+            | PushSource::LocalOffset { argument }
+            | PushSource::Shadow { argument } => {
                 let argument = self.arguments.get(argument as usize);
                 integer && argument.is_some_and(|argument| argument.kind != ArgumentKind::Value)
             }
@@ -151,7 +153,8 @@ impl Kernel {
             | PushSource::ConstantBase
             | PushSource::VariableBase
             | PushSource::PrintfBuffer
-            | PushSource::CheckBuffer => integer,
+            | PushSource::CheckBuffer
+            | PushSource::LocalShadow => integer,
             PushSource::StackBase => integer && self.stack_size > 0,
         };
         source && within(push.offset, self.cross_thread_size)

@@ -16,15 +16,18 @@
 //! | 32 | offset of the entries of global memory |
 //! | 36 | their number, a power of two, less 1 |
 //! | 40 | how many bits that has |
-//! | 64 | [`SPARE_SIZE`] bytes for accesses to global memory that are out of bounds |
+//! | 64 | [`SPARE_SIZE`] bytes for accesses to global memory that are out of bounds, and as many for their shadows |
 //! | [`ARGUMENTS`] on | for each argument of the kernel, 16 bytes: how many bytes of its object are in front of the pointer, and the object's size in bytes; [`SHARED`], [`UNREADABLE`] and [`UNWRITABLE`] are added to the former |
 //! | the counters | a dword for each site of the program: how often its check failed |
-//! | the allocations | 16 bytes for each, sorted: address, and address of the end |
+//! | the allocations | 16 bytes for each, sorted: address, and address of the end; then for each the address of its shadow memory, or 0 (8 bytes) |
 //! | records | [`RECORD_SIZE`] bytes each |
 //! | entries of local memory | [`ENTRY_SIZE`] bytes each: the words ([`Access`]) of the work-items that have written the granules last, of those that have read them, and of those that have changed them atomically; then the index of the site of each (4 bytes), in the same order |
 //! | entries of global memory | the same |
 //!
 //! Offsets are from the beginning of the buffer, in bytes. A site leaves at most [`RECORDS_OF_SITE`] records.
+//!
+//! Shadow memory is as large as what it belongs to; a bit says whether that of the memory is undefined
+//! ([`PushSource::Shadow`](crate::PushSource::Shadow), [`PushSource::LocalShadow`](crate::PushSource::LocalShadow)).
 //!
 //! Granules are 1, 2 or 4 bytes, as the kernel's smallest access. A work-group has the entries of its number modulo theirs,
 //! a granule of global memory an entry by its address; another one that has the same entry replaces it, so that a race
@@ -37,7 +40,7 @@ use serde::{Deserialize, Serialize};
 use crate::debug::{self, Debug};
 
 /// Offset of the sizes of arguments in the buffer, in bytes.
-pub const ARGUMENTS: u32 = 64 + SPARE_SIZE as u32;
+pub const ARGUMENTS: u32 = 64 + 2 * SPARE_SIZE as u32;
 
 /// Bytes of memory for accesses that are out of bounds: the largest vector.
 pub const SPARE_SIZE: u64 = 128;
@@ -75,11 +78,13 @@ pub struct Tools {
     pub race: bool,
     /// All work-items come to barriers.
     pub sync: bool,
+    /// Undefined values decide nothing.
+    pub undefined: bool,
 }
 
 impl Tools {
     /// The names of the tools.
-    pub const NAMES: [&str; 4] = ["memory", "arithmetic", "race", "sync"];
+    pub const NAMES: [&str; 5] = ["memory", "arithmetic", "race", "sync", "undefined"];
 
     /// Those that debug options ask for: with [`debug::CHECK`] those of [`debug::CHECK_TOOLS`], or all.
     #[must_use]
@@ -88,8 +93,8 @@ impl Tools {
         let is_asked = |tool| {
             debug.is_set(debug::CHECK) && named.is_none_or(|names| names.split('+').any(|name| name == tool))
         };
-        let [memory, arithmetic, race, sync] = Self::NAMES.map(is_asked);
-        Self { memory, arithmetic, race, sync }
+        let [memory, arithmetic, race, sync, undefined] = Self::NAMES.map(is_asked);
+        Self { memory, arithmetic, race, sync, undefined }
     }
 
     /// Whether anything is checked.
@@ -137,6 +142,12 @@ pub enum Check {
     Division,
     /// A float is within the range of the integer that it is converted to.
     Conversion,
+    /// What a branch depends on is defined.
+    UndefinedBranch,
+    /// The address of an access, or the place in an image, is.
+    UndefinedAddress,
+    /// What is written to global memory, or changed atomically, is, unless it is only copied from there.
+    UndefinedResult,
 }
 
 impl Check {
@@ -178,6 +189,7 @@ impl Check {
             Check::Barrier => "divergent-barrier",
             Check::Division => "division-by-zero",
             Check::Conversion => "float-to-integer-range",
+            Check::UndefinedBranch | Check::UndefinedAddress | Check::UndefinedResult => "undefined-value",
         }
     }
 }
@@ -197,6 +209,9 @@ impl fmt::Display for Check {
             Check::Barrier => write!(f, "barrier that not all work-items come to"),
             Check::Division => write!(f, "division by zero"),
             Check::Conversion => write!(f, "conversion of a float that the integer's type cannot represent"),
+            Check::UndefinedBranch => write!(f, "branch by an undefined value"),
+            Check::UndefinedAddress => write!(f, "access by an undefined address"),
+            Check::UndefinedResult => write!(f, "result made of an undefined value"),
         }
     }
 }
@@ -467,10 +482,13 @@ mod tests {
     fn all_tools_are_used_or_those_that_are_named() {
         let tools = |text| Tools::of(&Debug::parse(text).0);
         assert!(!tools("check-tools=race").any());
-        assert_eq!(tools("check"), Tools { memory: true, arithmetic: true, race: true, sync: true });
+        assert_eq!(
+            tools("check"),
+            Tools { memory: true, arithmetic: true, race: true, sync: true, undefined: true }
+        );
         assert_eq!(
             tools("check,check-tools=race+memory"),
-            Tools { arithmetic: false, sync: false, ..tools("check") }
+            Tools { arithmetic: false, sync: false, undefined: false, ..tools("check") }
         );
     }
 

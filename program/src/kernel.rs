@@ -336,6 +336,14 @@ pub enum PushSource {
     PrintfBuffer,
     /// The GPU address of the launch's [buffer for findings](crate::finding).
     CheckBuffer,
+    /// The GPU address of the shadow memory ([`crate::finding`]) of the object that a global or constant pointer argument
+    /// points into; 0 for null.
+    Shadow {
+        /// Index of the argument.
+        argument: u32,
+    },
+    /// How many bytes behind each byte of local memory its shadow is; 0 if there is none (4 bytes).
+    LocalShadow,
     /// The GPU address of the buffer with [`Kernel::stack_size`] bytes per thread.
     StackBase,
 }

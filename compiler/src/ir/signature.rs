@@ -289,6 +289,7 @@ fn input_families(input: Input) -> Families {
             | PushSource::VariableBase
             | PushSource::PrintfBuffer
             | PushSource::CheckBuffer
+            | PushSource::Shadow { .. }
             | PushSource::StackBase
             | PushSource::GlobalOffset(_)
             | PushSource::GlobalSize(_)
@@ -296,7 +297,9 @@ fn input_families(input: Input) -> Families {
             | PushSource::EnqueuedLocalSize(_)
             | PushSource::NumGroups(_)
             | PushSource::WorkDim => Families::DWORD_OR_QWORD,
-            PushSource::LocalOffset { .. } | PushSource::Image { .. } => Family::Dword.into(),
+            PushSource::LocalOffset { .. } | PushSource::Image { .. } | PushSource::LocalShadow => {
+                Family::Dword.into()
+            }
         },
     }
 }
@@ -367,6 +370,8 @@ pub fn check_attributes(op: &Op) -> Result<(), &'static str> {
                 | PushSource::VariableBase
                 | PushSource::PrintfBuffer
                 | PushSource::CheckBuffer
+                | PushSource::Shadow { .. }
+                | PushSource::LocalShadow
                 | PushSource::StackBase,
             ),
         )

@@ -7,14 +7,15 @@ use inkwell::llvm_sys::core::{
     LLVMAddAttributeAtIndex, LLVMAddFunction, LLVMAddGlobalInAddressSpace, LLVMAddIncoming, LLVMBuildAlloca,
     LLVMBuildBinOp, LLVMBuildCall2, LLVMBuildCast, LLVMBuildExtractElement, LLVMBuildExtractValue,
     LLVMBuildFCmp, LLVMBuildFreeze, LLVMBuildGEP2, LLVMBuildICmp, LLVMBuildInsertElement,
-    LLVMBuildInsertValue, LLVMBuildIntCast2, LLVMBuildLoad2, LLVMBuildMemCpy, LLVMBuildPhi, LLVMBuildSelect,
-    LLVMBuildStore, LLVMConstInt, LLVMConstNull, LLVMConstReal, LLVMCreateBuilderInContext,
-    LLVMCreateEnumAttribute, LLVMCreateStringAttribute, LLVMDisposeBuilder, LLVMFunctionType,
-    LLVMGetEnumAttributeKindForName, LLVMGetNamedFunction, LLVMGetPoison, LLVMInstructionEraseFromParent,
-    LLVMIntTypeInContext, LLVMPointerTypeInContext, LLVMPositionBuilderBefore,
-    LLVMRemoveEnumAttributeAtIndex, LLVMReplaceAllUsesWith, LLVMSetAlignment, LLVMSetFunctionCallConv,
-    LLVMSetGlobalConstant, LLVMSetInstructionCallConv, LLVMSetLinkage, LLVMSetOperand, LLVMSetValueName2,
-    LLVMSetVolatile, LLVMVectorType, LLVMVoidTypeInContext,
+    LLVMBuildInsertValue, LLVMBuildIntCast2, LLVMBuildLoad2, LLVMBuildMemCpy, LLVMBuildMemMove,
+    LLVMBuildMemSet, LLVMBuildPhi, LLVMBuildSelect, LLVMBuildStore, LLVMConstAllOnes, LLVMConstInt,
+    LLVMConstNull, LLVMConstReal, LLVMCreateBuilderInContext, LLVMCreateEnumAttribute,
+    LLVMCreateStringAttribute, LLVMDisposeBuilder, LLVMFunctionType, LLVMGetEnumAttributeKindForName,
+    LLVMGetNamedFunction, LLVMGetPoison, LLVMInstructionEraseFromParent, LLVMIntTypeInContext,
+    LLVMPointerTypeInContext, LLVMPositionBuilderBefore, LLVMRemoveEnumAttributeAtIndex,
+    LLVMReplaceAllUsesWith, LLVMSetAlignment, LLVMSetFunctionCallConv, LLVMSetGlobalConstant,
+    LLVMSetInstructionCallConv, LLVMSetLinkage, LLVMSetOperand, LLVMSetValueName2, LLVMSetVolatile,
+    LLVMVectorType, LLVMVoidTypeInContext,
 };
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage};
@@ -84,6 +85,11 @@ impl<'m> Builder<'m> {
         Value::new(ask!(LLVMConstNull(ty.raw)))
     }
 
+    /// The integer, or vector of integers, of a type with all bits set.
+    pub fn ones(&self, ty: Type) -> Value<'m> {
+        Value::new(ask!(LLVMConstAllOnes(ty.raw)))
+    }
+
     /// A float of a type, rounded.
     pub fn float(&self, ty: Type, value: f64) -> Value<'m> {
         Value::new(ask!(LLVMConstReal(ty.raw, value)))
@@ -149,6 +155,15 @@ impl<'m> Builder<'m> {
         Value::new(ask!(LLVMBuildInsertElement(self.raw, vector.raw, element.raw, index.raw, NO_NAME)))
     }
 
+    /// An element of a vector by an integer of any type, and a vector with another one.
+    pub fn extract_at(&self, vector: Value, index: Value) -> Value<'m> {
+        Value::new(ask!(LLVMBuildExtractElement(self.raw, vector.raw, index.raw, NO_NAME)))
+    }
+
+    pub fn insert_at(&self, vector: Value, element: Value, index: Value) -> Value<'m> {
+        Value::new(ask!(LLVMBuildInsertElement(self.raw, vector.raw, element.raw, index.raw, NO_NAME)))
+    }
+
     pub fn insert_field(&self, structure: Value, field: Value, index: u32) -> Value<'m> {
         Value::new(ask!(LLVMBuildInsertValue(self.raw, structure.raw, field.raw, index, NO_NAME)))
     }
@@ -159,13 +174,51 @@ impl<'m> Builder<'m> {
 
     /// A pointer some bytes further on.
     pub fn advance(&self, pointer: Value, bytes: u32) -> Value<'m> {
-        let (byte, index) = (self.int(8), self.number(32, bytes.into()));
-        Value::new(ask!(LLVMBuildGEP2(self.raw, byte.raw, pointer.raw, [index.raw].as_mut_ptr(), 1, NO_NAME)))
+        self.offset(pointer, self.number(32, bytes.into()))
+    }
+
+    /// A pointer by so many bytes further on, an integer of any type, signed.
+    pub fn offset(&self, pointer: Value, bytes: Value) -> Value<'m> {
+        let byte = self.int(8).raw;
+        Value::new(ask!(LLVMBuildGEP2(self.raw, byte, pointer.raw, [bytes.raw].as_mut_ptr(), 1, NO_NAME)))
     }
 
     /// A private variable without a value.
     pub fn variable(&self, ty: Type) -> Value<'m> {
         Value::new(ask!(LLVMBuildAlloca(self.raw, ty.raw, NO_NAME)))
+    }
+
+    /// The same with an alignment in bytes.
+    pub fn aligned_variable(&self, ty: Type, align: u32) -> Value<'m> {
+        let variable = self.variable(ty);
+        ask!(LLVMSetAlignment(variable.raw, align));
+        variable
+    }
+
+    /// Fills memory with a byte. `length` is an integer.
+    pub fn fill(&self, pointer: Value, byte: Value, length: Value, align: u32) {
+        ask!(LLVMBuildMemSet(self.raw, pointer.raw, byte.raw, length.raw, align));
+    }
+
+    /// Copies memory that may overlap.
+    pub fn move_memory(&self, to: (Value, u32), from: (Value, u32), length: Value) {
+        ask!(LLVMBuildMemMove(self.raw, to.0.raw, to.1, from.0.raw, from.1, length.raw));
+    }
+
+    /// Copies memory that does not.
+    pub fn copy_memory(&self, to: (Value, u32), from: (Value, u32), length: Value) {
+        ask!(LLVMBuildMemCpy(self.raw, to.0.raw, to.1, from.0.raw, from.1, length.raw));
+    }
+
+    /// Size of a type in bytes.
+    pub fn size_of(&self, ty: Type<'m>) -> u64 {
+        self.module.size_of(ty)
+    }
+
+    pub fn aligned_load(&self, ty: Type, pointer: Value, align: u32) -> Value<'m> {
+        let load = self.load(ty, pointer);
+        ask!(LLVMSetAlignment(load.raw, align));
+        load
     }
 
     pub fn load(&self, ty: Type, pointer: Value) -> Value<'m> {

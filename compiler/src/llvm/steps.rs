@@ -124,6 +124,11 @@ pub const STEPS: &[Step] = &[
         Ok(())
     })
     .only_if(|work| work.tools.arithmetic),
+    Step::new("mark-undefined", "gives variables without a value one to follow, if asked for", |work| {
+        check::mark_undefined(work.context, work.module);
+        Ok(())
+    })
+    .only_if(|work| work.tools.undefined),
     Step::new("link", "links the called functions of the built-in library", |work| work.link(false)),
     Step::new("lower-conversions", "replaces conversions that are casts", |work| {
         lower::conversions(work.context, work.module);
@@ -175,7 +180,7 @@ pub const STEPS: &[Step] = &[
         prepare::inline_everything(work.context, work.module);
         Ok(())
     })
-    .only_if(|work| work.tools.memory || work.tools.race || work.tools.sync),
+    .only_if(|work| work.tools.memory || work.tools.race || work.tools.sync || work.tools.undefined),
     Step::new("llvm-simplify", "the first half of -O2, without vectorisers and unrolling", |work| {
         work.run_passes(pipeline::SIMPLIFY)
     }),

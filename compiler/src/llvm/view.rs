@@ -565,6 +565,12 @@ impl<'m> Value<'m> {
         }
     }
 
+    /// The opcode of an instruction or constant expression; `None` for other values.
+    #[must_use]
+    pub fn operation(self) -> Option<Opcode> {
+        matches!(self.kind(), ValueKind::Instruction | ValueKind::ConstantExpression).then(|| self.opcode())
+    }
+
     /// The instruction behind an instruction in its block; `None` behind the last.
     #[must_use]
     pub fn next(self) -> Option<Value<'m>> {

@@ -109,6 +109,14 @@ impl<'m> Translator<'_, 'm> {
         match name {
             "printf_buffer" => Ok(self.buffer(PushSource::PrintfBuffer)),
             "check_buffer" => Ok(self.buffer(PushSource::CheckBuffer)),
+            "shadow_of_argument" => {
+                let argument = arguments[0].integer().unwrap_or_default() as u32;
+                Ok(self.buffer(PushSource::Shadow { argument }))
+            }
+            "shadow_of_local" => {
+                let offset = self.input(Input::Push(PushSource::LocalShadow), Family::Dword);
+                Ok(Regs::from_elem(offset, 1))
+            }
             "sampler_number" => self.sampler_number(arguments[0]),
             "work_dim" => Ok(Regs::from_elem(self.input(Input::Push(PushSource::WorkDim), Family::Dword), 1)),
             "barrier_wait" => {

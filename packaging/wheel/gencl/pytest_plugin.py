@@ -69,7 +69,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--gencl-check-tools",
         metavar="NAMES",
-        help="only these checks, separated by commas: memory, arithmetic, race, sync",
+        help="only these checks, separated by commas: memory, arithmetic, race, sync, undefined",
     )
 
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use gencl_program::debug::{self, Debug};
+use gencl_program::finding::Tools;
 
 use crate::launch::SlotPool;
 use crate::memory::AddressSpace;
@@ -19,6 +20,7 @@ pub(crate) struct DeviceContext {
     printf: PrintfPool,
     shares_addresses: bool,
     dumps_batches: bool,
+    tools: Tools,
 }
 
 impl std::fmt::Debug for DeviceContext {
@@ -39,6 +41,7 @@ impl DeviceContext {
             printf: PrintfPool::default(),
             shares_addresses: device.facts().profile().shared_memory,
             dumps_batches: debug.is_set(debug::BATCH),
+            tools: Tools::of(&debug),
         }
     }
 
@@ -55,6 +58,11 @@ impl DeviceContext {
     /// The address space of its buffers.
     pub(crate) fn space(&self) -> &Arc<AddressSpace> {
         &self.space
+    }
+
+    /// What kernels are checked for.
+    pub(crate) fn tools(&self) -> Tools {
+        self.tools
     }
 
     /// Buffers for batches.

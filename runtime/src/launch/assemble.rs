@@ -17,6 +17,7 @@ use super::constant_sizes::{REGISTER, local_ids_size};
 use super::hardware::Hardware;
 use super::images::{self, ImageState};
 use super::relocate::add_variables;
+use super::shadows::Shadows;
 use super::slot::{ALIGNMENT, BatchedLaunch, COMMANDS, Slot, put_dwords};
 use super::submit::Assembled;
 use super::surfaces::{self, SURFACES};
@@ -135,7 +136,8 @@ impl<'a> Batch<'a> {
             size => Some(hardware.stack(context.space(), size, threads)?),
         };
         let printf = if prints { Some(context.printf().take(context.space())?) } else { None };
-        let check = checked::buffer(context, launch)?;
+        let shadows = Shadows::new(context, launch)?;
+        let check = checked::buffer(context, launch, &shadows)?;
 
         let stamps = stamps(slot);
         let images = image_state(context, slot, launch);
@@ -150,6 +152,8 @@ impl<'a> Batch<'a> {
             variables: launch.executable().variables().map_or(0, |variables| variables.address()),
             printf: printf.as_ref().map_or(0, |buffer| buffer.storage().address()),
             check: check.as_ref().map_or(0, |buffer| buffer.storage().address()),
+            shadows: shadows.arguments.clone(),
+            local_shadow: shadows.local,
             stack: stack.as_ref().map_or(0, |stack| stack.address()),
         };
         let walks = walks.iter().map(|walk| walk_state(context, slot, launch, walk, &addresses, images));
@@ -167,7 +171,9 @@ impl<'a> Batch<'a> {
         let written = printf.iter().map(PrintfBuffer::storage).chain(check.iter().map(CheckBuffer::storage));
         written.for_each(|storage| slot.add(storage, ObjectFlags::WRITE));
         reachable.add(context, slot, launch);
-        for storage in scratch.into_iter().map(|(_, storage)| storage).chain(stack) {
+        add_shadows(context, slot, launch, &shadows);
+        let memory = scratch.into_iter().map(|(_, storage)| storage).chain(stack).chain(shadows.own);
+        for storage in memory {
             slot.add(&storage, ObjectFlags::WRITE);
             slot.kept.push(storage);
         }
@@ -313,6 +319,8 @@ fn walk_state(
     }
 
     let set = context.device().commands();
+    // Its shadow begins where it ends.
+    let local_memory = (launch.arguments.local_memory() as u32).max(2 * addresses.local_shadow);
     let fields = &set.interface_descriptor;
     let registers = |bytes: usize| (bytes / REGISTER) as u64;
     let dwords = fields.layout.pack(&[
@@ -327,7 +335,7 @@ fn walk_state(
         (fields.constant_offset, 0),
         (fields.constant_length, registers(if shared { local_ids } else { each })),
         (fields.threads, threads.into()),
-        (fields.slm_size, (set.slm_code)(launch.arguments.local_memory() as u32)),
+        (fields.slm_size, (set.slm_code)(local_memory)),
         (fields.barrier, kernel.barrier.into()),
         (fields.rounding, 0),
         (fields.cross_thread_length, registers(kernel.cross_thread_size as usize)),
@@ -349,6 +357,16 @@ fn walk_state(
         descriptor: descriptor as u32,
         constants: at as u32,
         constants_size: size as u32,
+    }
+}
+
+/// Adds the shadow memory of a launch's arguments that is not its own.
+fn add_shadows(context: &DeviceContext, slot: &mut Slot, launch: &Launch, shadows: &Shadows) {
+    for (index, memory) in launch.arguments.memory() {
+        let shadow = memory.range().0.shadow_on(context);
+        if let Some(shadow) = shadow.filter(|_| shadows.arguments.get(*index).is_some_and(|at| *at != 0)) {
+            slot.add(shadow, ObjectFlags::WRITE);
+        }
     }
 }
 

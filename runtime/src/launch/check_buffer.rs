@@ -22,6 +22,8 @@ pub(super) struct CheckedLaunch {
     pub(super) extents: Vec<Extent>,
     /// Beginning and end of memory that pointers in memory may point to, sorted; `None` if that is not known.
     pub(super) allocations: Option<Vec<[u64; 2]>>,
+    /// The addresses of their shadow memory, or 0.
+    pub(super) shadows: Vec<u64>,
     /// Sites of the program.
     pub(super) sites: usize,
     /// Work-groups.
@@ -98,7 +100,7 @@ impl Layout {
     fn new(launch: &CheckedLaunch) -> Self {
         let counters = ARGUMENTS + 16 * launch.extents.len() as u32;
         let allocations = (counters + 4 * launch.sites as u32).next_multiple_of(8);
-        let records = allocations + 16 * launch.allocations.as_ref().map_or(0, Vec::len) as u32;
+        let records = allocations + 24 * launch.allocations.as_ref().map_or(0, Vec::len) as u32;
         let end = records + launch.sites as u32 * RECORDS_OF_SITE * RECORD_SIZE;
         let global_memory = launch.extents.iter().map(|extent| extent.size).sum();
         let races = Races::new(end, launch.groups, launch.local_memory, global_memory);
@@ -144,6 +146,10 @@ impl CheckBuffer {
         {
             put(at, &begin.to_le_bytes());
             put(at + 8, &end.to_le_bytes());
+        }
+        let shadows = layout.allocations + 16 * launch.shadows.len() as u32;
+        for (shadow, at) in launch.shadows.iter().zip((shadows..).step_by(8)) {
+            put(at, &shadow.to_le_bytes());
         }
         let storage = Storage::new(space, Zone::Buffers, races.end.into())?;
         storage.memory().write(0, &bytes);

@@ -7,22 +7,28 @@ use gencl_program::finding::{Access, Finding, Object, Other, Record, Site};
 use gencl_program::{ArgumentKind, PushSource};
 
 use super::check_buffer::{CheckBuffer, CheckedLaunch, Extent};
+use super::shadows::Shadows;
 use super::{EnqueuedLaunch, Launch};
 use crate::context::DeviceContext;
 use crate::kernel::ArgumentMemory;
 use crate::{MemoryFlags, Result};
 
 /// A buffer for a launch, if its kernel has checks. Errors as [`CheckBuffer::new`].
-pub(super) fn buffer(context: &DeviceContext, launch: &EnqueuedLaunch) -> Result<Option<CheckBuffer>> {
+pub(super) fn buffer(
+    context: &DeviceContext,
+    launch: &EnqueuedLaunch,
+    shadows: &Shadows,
+) -> Result<Option<CheckBuffer>> {
     let kernel = launch.kernel();
-    // Most programs have no checks, whose launches look no further.
-    let is_checked = || kernel.pushes.iter().any(|push| push.source == PushSource::CheckBuffer);
-    if launch.executable().sites().is_empty() || !is_checked() {
+    if !kernel.pushes.iter().any(|push| push.source == PushSource::CheckBuffer) {
         return Ok(None);
     }
+    let allocations = allocations(context, launch);
+    let begins = allocations.iter().flatten().map(|[begin, _]| *begin);
     let launch = CheckedLaunch {
         extents: (0..kernel.arguments.len()).map(|index| extent(context, launch, index)).collect(),
-        allocations: allocations(context, launch),
+        shadows: begins.map(|begin| shadows.of(begin)).collect(),
+        allocations,
         sites: launch.executable().sites().len(),
         groups: launch.space.groups.iter().map(|&count| u64::from(count)).product(),
         local_memory: launch.arguments.local_memory(),

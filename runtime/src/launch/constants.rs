@@ -7,13 +7,17 @@ use super::walk::{Space, Walk};
 use crate::kernel::ArgumentBlock;
 
 /// Addresses of a launch that can be pushed.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Addresses {
     pub(crate) argument_block: u64,
     pub(crate) constants: u64,
     pub(crate) variables: u64,
     pub(crate) printf: u64,
     pub(crate) check: u64,
+    /// Of shadow memory, by argument.
+    pub(crate) shadows: Vec<u64>,
+    /// Offset of local memory's shadow in bytes, or 0.
+    pub(crate) local_shadow: u32,
     pub(crate) stack: u64,
 }
 
@@ -27,6 +31,7 @@ fn is_address(source: PushSource) -> bool {
             | PushSource::VariableBase
             | PushSource::PrintfBuffer
             | PushSource::CheckBuffer
+            | PushSource::Shadow { .. }
             | PushSource::StackBase
     )
 }
@@ -76,6 +81,10 @@ pub(crate) fn cross_thread(
             PushSource::VariableBase => addresses.variables,
             PushSource::PrintfBuffer => addresses.printf,
             PushSource::CheckBuffer => addresses.check,
+            PushSource::Shadow { argument } => {
+                addresses.shadows.get(argument as usize).copied().unwrap_or_default()
+            }
+            PushSource::LocalShadow => addresses.local_shadow.into(),
             PushSource::StackBase => addresses.stack,
         };
         put(push, &number.to_le_bytes());

@@ -32,6 +32,7 @@ mod local_size;
 mod moving;
 mod prepared;
 mod relocate;
+mod shadows;
 mod slot;
 mod source_line;
 mod submit;

@@ -1,6 +1,6 @@
 //! Memory that all devices of a context can access.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use gencl_i915::HostMemory;
 use smallvec::SmallVec;
@@ -21,6 +21,8 @@ pub(crate) struct Allocation {
     storages: SmallVec<[Storage; 1]>,
     /// Whether this is the application's own memory.
     host: bool,
+    /// See [`super::shadow`].
+    shadow: OnceLock<Box<Allocation>>,
 }
 
 impl Allocation {
@@ -28,7 +30,7 @@ impl Allocation {
     pub(crate) fn new(devices: &[Arc<DeviceContext>], size: u64) -> Result<Self> {
         if let [device] = devices {
             let storage = Storage::new(device.space(), Zone::Buffers, size)?;
-            return Ok(Self { storages: SmallVec::from_buf([storage]), host: false });
+            return Ok(Self::of(SmallVec::from_buf([storage]), false));
         }
         let whole = size.next_multiple_of(PAGE);
         let pages =
@@ -53,7 +55,7 @@ impl Allocation {
     fn of_pages(devices: &[Arc<DeviceContext>], pages: &HostMemory, host: bool) -> Result<Self> {
         let each = devices.iter();
         let storages = each.map(|device| Storage::of_pages(device.space(), pages.clone()));
-        Ok(Self { storages: storages.collect::<Result<_>>()?, host })
+        Ok(Self::of(storages.collect::<Result<_>>()?, host))
     }
 
     /// Pages of the host, at the host's address on devices with shared virtual memory. Errors: see
@@ -63,7 +65,11 @@ impl Allocation {
             true => Storage::shared(device.space(), pages.clone()),
             false => Storage::of_pages(device.space(), pages.clone()),
         });
-        Ok(Self { storages: storages.collect::<Result<_>>()?, host: true })
+        Ok(Self::of(storages.collect::<Result<_>>()?, true))
+    }
+
+    fn of(storages: SmallVec<[Storage; 1]>, host: bool) -> Self {
+        Self { storages, host, shadow: OnceLock::new() }
     }
 
     /// The buffer on a device.
@@ -74,6 +80,40 @@ impl Allocation {
     /// The bytes, mapped for the host.
     pub(crate) fn memory(&self) -> &HostMemory {
         self.storages[0].memory()
+    }
+
+    /// Its shadow memory, if there is any.
+    pub(super) fn shadow(&self) -> Option<&Self> {
+        self.shadow.get().map(AsRef::as_ref)
+    }
+
+    /// Its shadow memory ([`super::shadow`]), which says that all is defined if there was none. Errors as [`Allocation::new`].
+    pub(crate) fn shadow_for(&self, devices: &[Arc<DeviceContext>]) -> Result<&Self> {
+        if self.shadow().is_none() {
+            let new = Self::new(devices, self.memory().len() as u64)?;
+            // Another thread may have been faster.
+            let _ = self.shadow.set(Box::new(new));
+        }
+        Ok(self.shadow().expect("it was set"))
+    }
+
+    /// Its shadow memory on a device.
+    pub(crate) fn shadow_on(&self, device: &DeviceContext) -> Option<&Storage> {
+        Some(self.shadow()?.on(device))
+    }
+
+    /// Says that nothing is defined. Errors as [`Allocation::new`].
+    pub(crate) fn make_undefined(&self, devices: &[Arc<DeviceContext>]) -> Result<()> {
+        let shadow = self.shadow_for(devices)?.memory();
+        shadow.fill(0, shadow.len(), 0xff);
+        Ok(())
+    }
+
+    /// Says that all is defined.
+    pub(crate) fn define_all(&self) {
+        if let Some(shadow) = self.shadow() {
+            shadow.memory().fill(0, shadow.memory().len(), 0);
+        }
     }
 
     /// Whether this is the application's own memory.

@@ -157,6 +157,9 @@ impl Buffer {
             }
             (None, None) => (Arc::new(Allocation::new(context.members(), size)?), 0),
         };
+        if host.is_none() && context.members().iter().any(|device| device.tools().undefined) {
+            storage.make_undefined(context.members())?;
+        }
         if let Some(host) = &host
             && !storage.is_host()
         {

@@ -4,6 +4,7 @@ mod allocation;
 mod buffer;
 mod image;
 mod rect;
+mod shadow;
 mod shared;
 mod storage;
 mod va;

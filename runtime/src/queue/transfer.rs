@@ -31,7 +31,10 @@ impl Queue {
         };
         let work = Transfer::new(kind, move || match access {
             HostAccess::Read => host.copy_from(0, &buffer.memory(), offset, host.len()),
-            HostAccess::Write => buffer.memory().copy_from(offset, &host, 0, host.len()),
+            HostAccess::Write => {
+                buffer.memory().copy_from(offset, &host, 0, host.len());
+                buffer.define_range(offset, host.len());
+            }
         });
         self.transfer(work, waits)
     }
@@ -71,7 +74,10 @@ impl Queue {
         let (buffer, host) = (buffer.clone(), host.clone());
         let work = Transfer::new(kind, move || match access {
             HostAccess::Read => copy_rect(&buffer.memory(), rect, &host, host_rect, region),
-            HostAccess::Write => copy_rect(&host, host_rect, &buffer.memory(), rect, region),
+            HostAccess::Write => {
+                copy_rect(&host, host_rect, &buffer.memory(), rect, region);
+                buffer.define(rect, region);
+            }
         });
         self.transfer(work, waits)
     }
@@ -115,6 +121,9 @@ impl Queue {
         let memory = buffer.map(flags, (rect, mapped_rect), region)?;
         let (target, invalidate) = (buffer.clone(), flags.contains(MapFlags::WRITE_INVALIDATE_REGION));
         let copy = Transfer::new(kind, move || {
+            if flags.writes() {
+                target.define(rect, region);
+            }
             if let (Some(shadow), false) = (target.shadow(), invalidate) {
                 copy_rect(&target.memory(), rect, shadow, mapped_rect, region);
             }

@@ -31,6 +31,8 @@ impl Transfer {
         let (from, to) = (from.clone(), to.clone());
         Ok(Self::new(CommandKind::CopyBuffer, move || {
             to.memory().copy_from(to_offset, &from.memory(), from_offset, size);
+            let at = |offset| BufferRect { origin: [offset, 0, 0], ..BufferRect::default() };
+            from.copy_shadow(at(from_offset), &to, at(to_offset), [size, 1, 1]);
         }))
     }
 
@@ -49,6 +51,7 @@ impl Transfer {
         let (buffer, pattern) = (buffer.clone(), Box::<[u8]>::from(pattern));
         Ok(Self::new(CommandKind::FillBuffer, move || {
             fill(&buffer.memory(), &pattern, offset, size);
+            buffer.define_range(offset, size);
         }))
     }
 
@@ -80,6 +83,7 @@ impl Transfer {
         let (from, to) = (from.0.clone(), to.0.clone());
         Ok(Self::new(CommandKind::CopyBufferRect, move || {
             copy_rect(&from.memory(), from_rect, &to.memory(), to_rect, region);
+            from.copy_shadow(from_rect, &to, to_rect, region);
         }))
     }
 }

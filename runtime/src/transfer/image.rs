@@ -69,6 +69,7 @@ impl Transfer {
         let (from, to) = (from.data().clone(), to.clone());
         Ok(Self::new(CommandKind::CopyImageToBuffer, move || {
             copy_rect(&from.memory(), from_rect, &to.memory(), to_rect, bytes);
+            to.define(to_rect, bytes);
         }))
     }
 

@@ -142,8 +142,8 @@ impl<'l> Group<'l> {
                 PushSource::VariableBase => self.variable_base,
                 PushSource::PrintfBuffer => launch.printf_buffer,
                 PushSource::CheckBuffer => launch.check_buffer,
-                // Private memory has no address here.
-                PushSource::StackBase => 0,
+                // Nothing is checked, and private memory has no address here.
+                PushSource::Shadow { .. } | PushSource::LocalShadow | PushSource::StackBase => 0,
             },
         })
     }

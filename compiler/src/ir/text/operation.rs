@@ -323,6 +323,8 @@ words! {
         "variable_base" => (PushSource::VariableBase);
         "printf_buffer" => (PushSource::PrintfBuffer);
         "check_buffer" => (PushSource::CheckBuffer);
+        "shadow" #argument => (PushSource::Shadow { argument });
+        "local_shadow" => (PushSource::LocalShadow);
         "stack_base" => (PushSource::StackBase);
     }
     print |out| {}

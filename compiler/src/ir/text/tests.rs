@@ -105,6 +105,8 @@ fn random_instruction(choices: &[u32], blocks: u32, linear: bool) -> Option<(Ins
         PushSource::VariableBase,
         PushSource::PrintfBuffer,
         PushSource::CheckBuffer,
+        PushSource::Shadow { argument: number },
+        PushSource::LocalShadow,
         PushSource::StackBase,
     ];
     let inputs = [

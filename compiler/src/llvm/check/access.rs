@@ -1,7 +1,7 @@
 //! Accesses to memory.
 
 use crate::llvm::build::Builder;
-use crate::llvm::view::{self, Opcode, TypeKind, Value};
+use crate::llvm::view::{self, Opcode, RmwOp, TypeKind, Value};
 
 /// LLVM's functions that access memory: the arguments that are pointers, with whether they are written. The third
 /// argument is the number of bytes.
@@ -13,7 +13,10 @@ const BULK: &[(&str, &[(u32, bool)])] = &[
 
 /// The prefix of intrinsics for atomic operations: the first argument is the pointer, the second has the type of the
 /// value there.
-const ATOMIC: &str = "__gencl_atomic_";
+pub(super) const ATOMIC: &str = "__gencl_atomic_";
+
+/// The prefix of exchanges, which replace what is there whatever it is.
+const EXCHANGE: &str = "__gencl_atomic_xchg";
 
 /// An access.
 pub(super) struct Access<'m> {
@@ -73,6 +76,15 @@ pub(super) fn of<'m>(
             }
         }
         _ => Vec::new(),
+    }
+}
+
+/// Whether an atomic operation does not depend on what is in memory.
+pub(super) fn is_exchange(instruction: Value) -> bool {
+    match instruction.opcode() {
+        Opcode::LLVMAtomicRMW => instruction.rmw_op() == RmwOp::LLVMAtomicRMWBinOpXchg,
+        Opcode::LLVMCall => instruction.callee().is_some_and(|callee| callee.name().starts_with(EXCHANGE)),
+        _ => false,
     }
 }
 

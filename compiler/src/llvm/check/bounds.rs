@@ -7,16 +7,20 @@ use super::pointer::{GLOBAL, Target, root};
 use super::{Checker, site};
 use crate::llvm::view::{IntPredicate, Opcode, TypeKind, Value, ValueKind};
 
+/// The library's function for memory in place of what is out of bounds.
+pub(super) const SPARE: &str = "__gencl_check_spare";
+
 impl<'m> Checker<'_, 'm> {
-    /// Checks that an access is within its object. Returns the pointer by which it is performed: one in global memory
-    /// that is out of bounds, or `forbidden`, goes to spare memory instead, so that the launch goes on.
+    /// Checks that an access is within its object. Returns the pointer by which it is performed, and whether it has failed:
+    /// one in global memory that is out of bounds, or `forbidden`, goes to spare memory instead, so that the launch
+    /// goes on.
     pub(super) fn bounds(
         &mut self,
         kernel: Value<'m>,
         (instruction, access): (Value<'m>, &Access<'m>),
         target: Target<'m>,
         forbidden: Option<Value<'m>>,
-    ) -> Value<'m> {
+    ) -> (Value<'m>, Value<'m>) {
         let b = self.builder;
         b.before(instruction);
         let Target { offset, size } = target;
@@ -52,12 +56,12 @@ impl<'m> Checker<'_, 'm> {
         self.check(instruction, (check, site::object(kernel, root)), failed, [address, offset, size]);
         let is_spared = access.pointer.ty().is_pointer_to(GLOBAL) && (1..=SPARE_SIZE).contains(&length);
         if !is_spared || failed.integer() == Some(0) {
-            return access.pointer;
+            return (access.pointer, failed);
         }
-        let spare = b.call("__gencl_check_spare", access.pointer.ty(), &[]);
+        let spare = b.call(SPARE, access.pointer.ty(), &[]);
         let pointer = b.select(failed, spare, access.pointer);
         instruction.set_operand(access.operand, pointer);
-        pointer
+        (pointer, failed)
     }
 
     /// Checks that an index of an array in a structure is within that, if something there is accessed. The address of

@@ -8,17 +8,22 @@
 //! - [`arithmetic`] checks operations of the source, before the library's functions are linked;
 //! - [`accesses`] checks accesses to memory when all calls are inlined: that each is within its object ([`bounds`]), which
 //!   is known by following pointers back to it ([`pointer`]), and that it does not race with others ([`race`]); and that
-//!   all work-items come to barriers ([`barrier`]).
+//!   all work-items come to barriers ([`barrier`]); and that undefined values decide nothing ([`undefined`]).
 
 mod access;
 mod arithmetic;
 mod barrier;
 mod bounds;
+mod mark;
 mod pointer;
 mod race;
 mod site;
+mod undefined;
 
 pub use arithmetic::arithmetic;
+pub use mark::mark as mark_undefined;
+
+use std::collections::HashMap;
 
 use gencl_program::finding::{Check, Object, Site, Tools};
 use inkwell::context::Context;
@@ -62,18 +67,25 @@ pub fn accesses(context: &Context, module: &Module, tools: Tools, sites: &mut Ve
         }
         let races = tools.race && !is_long;
         let races = races.then(|| Races::new(&builder, kernel, &instructions, &accesses)).flatten();
+        let mut out_of_bounds = HashMap::new();
         for (instruction, access) in &accesses {
             let target = pointers.target(access.pointer).filter(|_| tools.memory);
             let memory = target.map_or(access.pointer, |target| {
                 let forbidden = pointers.forbidden(access.pointer, access.kind != Kind::Read);
-                checker.bounds(kernel, (*instruction, access), target, forbidden)
+                let (memory, failed) = checker.bounds(kernel, (*instruction, access), target, forbidden);
+                out_of_bounds.insert((*instruction, access.operand), failed);
+                memory
             });
             if let Some(races) = &races {
                 checker.race(races, kernel, (*instruction, access), memory);
             }
         }
+        if tools.undefined {
+            checker.undefined(kernel, module, &instructions, &mut pointers, &out_of_bounds);
+        }
         let indices = instructions.iter().filter(|index| index.opcode() == Opcode::LLVMGetElementPtr);
         indices.filter(|_| tools.memory).for_each(|index| checker.member(*index));
+        mark::unmark(&builder, &instructions);
     }
     unchecked
 }

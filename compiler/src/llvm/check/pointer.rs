@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use gencl_program::finding::{UNREADABLE, UNWRITABLE};
 
+use super::mark::is_mark;
 use crate::llvm::build::Builder;
 use crate::llvm::view::{IntPredicate, Module, Opcode, Type, TypeKind, Value, ValueKind};
 
@@ -17,8 +18,10 @@ const OF_POINTER: &str = "__gencl_check_pointer";
 /// The prefix of functions whose pointers are to the launch's own memory.
 const OWN: &str = "__gencl_";
 
-/// Address space of global memory.
+/// Address spaces of global, constant and local memory.
 pub(super) const GLOBAL: u32 = 1;
+pub(super) const CONSTANT: u32 = 2;
+pub(super) const LOCAL: u32 = 3;
 
 /// Address spaces of private and local memory, whose pointers have 32 bits at run time.
 const SMALL_SPACES: [u32; 2] = [0, 3];
@@ -119,6 +122,7 @@ impl<'c, 'm> Pointers<'c, 'm> {
                 }
                 Opcode::LLVMFreeze => self.target(pointer.operand(0)),
                 Opcode::LLVMPHI => Some(self.merged(pointer, int)),
+                Opcode::LLVMCall if is_mark(pointer) => Some(static_size(0)),
                 Opcode::LLVMCall if pointer.callee().is_some_and(|callee| callee.name().starts_with(OWN)) => {
                     None
                 }
@@ -222,7 +226,7 @@ pub(super) fn has_flag<'m>(b: &Builder<'m>, argument: u32, flag: u64) -> Value<'
 }
 
 /// The first instruction of a function with a body.
-fn first_instruction(function: Value) -> Option<Value> {
+pub(super) fn first_instruction(function: Value) -> Option<Value> {
     function.blocks().next()?.instructions().next()
 }
 

@@ -2,12 +2,9 @@
 
 use gencl_program::finding::{Object, Place};
 
-use super::pointer::argument_index;
+use super::pointer::{LOCAL, argument_index};
 use crate::llvm::debug::DebugLocation;
 use crate::llvm::view::{Opcode, Value, ValueKind};
-
-/// Address space of local memory.
-const LOCAL: u32 = 3;
 
 /// The place of an instruction in the source, and the calls that it was inlined by, the kernel last.
 pub(super) fn places(instruction: Value) -> Vec<Place> {

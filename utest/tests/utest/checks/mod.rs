@@ -3,6 +3,7 @@
 //! A row of [`rows`] is a kernel, which runs in a process of its own at each SIMD width.
 
 mod rows;
+mod undefined;
 
 use gencl_utest::{Arg, Buffer, Case, Gpu, Launch, Need, Outcome};
 use opencl3::memory::{CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY};
@@ -34,6 +35,8 @@ pub enum Argument {
     /// One that kernels may only read, and one that they may only write.
     ReadOnly(usize),
     WriteOnly(usize),
+    /// A buffer without contents.
+    Undefined(usize),
     /// Local memory of so many bytes.
     Local(usize),
     /// A number.
@@ -61,7 +64,7 @@ pub fn cases() -> Vec<Case> {
         let case = Case::of_gencl("its own checks", name, move || run(&of_name));
         row.needs.iter().fold(case, |case, need| case.needing(*need))
     };
-    rows::ROWS.iter().copied().map(case).collect()
+    rows::ROWS.iter().chain(undefined::ROWS).copied().map(case).collect()
 }
 
 /// Runs the kernel at each width.
@@ -75,6 +78,7 @@ fn run(row: &Row) -> Outcome {
         let program = gpu.build_unchecked(row.source, &options)?;
         let buffer = |argument: &Argument| -> Result<Option<Buffer<i32>>, String> {
             let (count, flags) = match *argument {
+                Argument::Undefined(count) => return gpu.empty(count).map(Some),
                 Argument::Ints(count) => (count, CL_MEM_READ_WRITE),
                 Argument::ReadOnly(count) => (count, CL_MEM_READ_ONLY),
                 Argument::WriteOnly(count) => (count, CL_MEM_WRITE_ONLY),

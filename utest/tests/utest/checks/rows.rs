@@ -9,12 +9,12 @@ use super::{Argument, Found, Row};
 const GENERIC: Need = Need::Feature("__opencl_c_generic_address_space");
 
 /// A kernel without a fault.
-const fn right(name: &'static str, arguments: &'static [Argument], source: &'static str) -> Row {
+pub const fn right(name: &'static str, arguments: &'static [Argument], source: &'static str) -> Row {
     Row { name, source, arguments, sizes: (64, 32), needs: &[], found: &[] }
 }
 
 /// A kernel with one fault: what is found, the line and the work-item.
-const fn row(
+pub const fn row(
     name: &'static str,
     arguments: &'static [Argument],
     source: &'static str,
@@ -33,7 +33,7 @@ const fn race(
     Row { found, sizes: (64, 8), ..right(name, arguments, source) }
 }
 
-const fn found(what: &'static str, line: u32, work_item: &'static str) -> Found {
+pub const fn found(what: &'static str, line: u32, work_item: &'static str) -> Found {
     Found { what, line, work_item }
 }
 
@@ -74,7 +74,7 @@ pub const ROWS: &[Row] = &[
     right("global_guarded", &[Ints(50)], "K(global int *p) {\n  int i = get_global_id(0);\n  if (i >= 50) return;\n  p[i] = i;\n}"),
     // Local memory.
     row("local_variable", &[Ints(64)], "K(global int *p) {\n  local int tile[32];\n  int i = get_local_id(0);\n  tile[i + 1] = i;\n  barrier(CLK_LOCAL_MEM_FENCE);\n  p[get_global_id(0)] = tile[i];\n}",
-        &[found("out-of-bounds write of 4 bytes", 4, "(31, 0, 0): it begins 0 bytes behind local variable tile of 128 bytes")]),
+        &[found("out-of-bounds write of 4 bytes", 4, "(31, 0, 0): it begins 0 bytes behind local variable tile of 128 bytes"), found("result made of an undefined value", 6, "(0, 0, 0)")]),
     row("local_argument", &[Ints(64), Local(128)], "K(global int *p, local int *tile) {\n  int i = get_local_id(0);\n  tile[i] = i;\n  barrier(CLK_LOCAL_MEM_FENCE);\n  p[get_global_id(0)] = tile[i + 1];\n}",
         &[found("out-of-bounds read of 4 bytes", 5, "(31, 0, 0): it begins 0 bytes behind argument 1 (tile) of 128 bytes")]),
     row("local_neighbour", &[Ints(64)], "K(global int *p) {\n  local int a[32], b[32];\n  int i = get_local_id(0);\n  a[i] = b[i] = i;\n  barrier(CLK_LOCAL_MEM_FENCE);\n  p[get_global_id(0)] = a[i] + b[i - 1];\n}",
