@@ -130,6 +130,8 @@ pub enum Check {
     Writable(u64),
     /// An index is within an array of so many elements, which is a member of a structure.
     Index(u64),
+    /// The address of an access is a multiple of so many bytes.
+    Aligned(u64),
     /// A read of so many bytes races with no other access.
     RaceRead(u64),
     /// A write does not.
@@ -138,6 +140,8 @@ pub enum Check {
     RaceAtomic(u64),
     /// All work-items come to a barrier.
     Barrier,
+    /// All work-items come to a function of the work-group or sub-group.
+    Collective,
     /// A divisor is not zero.
     Division,
     /// A float is within the range of the integer that it is converted to.
@@ -148,6 +152,8 @@ pub enum Check {
     UndefinedAddress,
     /// What is written to global memory, or changed atomically, is, unless it is only copied from there.
     UndefinedResult,
+    /// What is copied in global memory is, when the host reads it.
+    UndefinedCopy,
 }
 
 impl Check {
@@ -185,11 +191,16 @@ impl Check {
             Check::Readable(_) => "read-of-write-only",
             Check::Writable(_) => "write-of-read-only",
             Check::Index(_) => "index-out-of-bounds",
+            Check::Aligned(_) => "misaligned-access",
             Check::RaceRead(_) | Check::RaceWrite(_) | Check::RaceAtomic(_) => "data-race",
             Check::Barrier => "divergent-barrier",
+            Check::Collective => "divergent-call",
             Check::Division => "division-by-zero",
             Check::Conversion => "float-to-integer-range",
-            Check::UndefinedBranch | Check::UndefinedAddress | Check::UndefinedResult => "undefined-value",
+            Check::UndefinedBranch
+            | Check::UndefinedAddress
+            | Check::UndefinedResult
+            | Check::UndefinedCopy => "undefined-value",
         }
     }
 }
@@ -202,16 +213,21 @@ impl fmt::Display for Check {
             Check::Atomic(bytes) => write!(f, "out-of-bounds atomic operation on {}", self::bytes(*bytes)),
             Check::Readable(bytes) => write!(f, "read of {} in a write-only buffer", self::bytes(*bytes)),
             Check::Writable(bytes) => write!(f, "write of {} in a read-only buffer", self::bytes(*bytes)),
+            Check::Aligned(bytes) => {
+                write!(f, "access at an address that is no multiple of {}", self::bytes(*bytes))
+            }
             Check::Index(elements) => write!(f, "index beyond a member of {elements} elements"),
             Check::RaceRead(bytes) => write!(f, "data race: read of {}", self::bytes(*bytes)),
             Check::RaceWrite(bytes) => write!(f, "data race: write of {}", self::bytes(*bytes)),
             Check::RaceAtomic(bytes) => write!(f, "data race: atomic operation on {}", self::bytes(*bytes)),
+            Check::Collective => write!(f, "group function that not all work-items come to"),
             Check::Barrier => write!(f, "barrier that not all work-items come to"),
             Check::Division => write!(f, "division by zero"),
             Check::Conversion => write!(f, "conversion of a float that the integer's type cannot represent"),
             Check::UndefinedBranch => write!(f, "branch by an undefined value"),
             Check::UndefinedAddress => write!(f, "access by an undefined address"),
             Check::UndefinedResult => write!(f, "result made of an undefined value"),
+            Check::UndefinedCopy => write!(f, "copy of an undefined value, which the host reads"),
         }
     }
 }
@@ -385,12 +401,15 @@ impl Finding {
         let (Check::Read(length) | Check::Write(length) | Check::Atomic(length)) = self.site.check else {
             return match (self.site.check, &self.site.object) {
                 (Check::Index(_), _) => format!("the index is {}", self.offset),
+                (Check::Aligned(_), Some(object)) => format!("it begins at byte {} of {object}", self.offset),
                 (
                     Check::RaceRead(_)
                     | Check::RaceWrite(_)
                     | Check::RaceAtomic(_)
                     | Check::Readable(_)
-                    | Check::Writable(_),
+                    | Check::Writable(_)
+                    | Check::UndefinedResult
+                    | Check::UndefinedCopy,
                     Some(object),
                 ) => format!("in {object}"),
                 _ => String::new(),

@@ -215,6 +215,11 @@ impl<'m> Builder<'m> {
         self.module.size_of(ty)
     }
 
+    /// Offset of a structure's field in bytes.
+    pub fn field_offset(&self, ty: Type<'m>, field: u32) -> u64 {
+        self.module.field_offset(ty, field)
+    }
+
     pub fn aligned_load(&self, ty: Type, pointer: Value, align: u32) -> Value<'m> {
         let load = self.load(ty, pointer);
         ask!(LLVMSetAlignment(load.raw, align));

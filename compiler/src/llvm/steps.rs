@@ -124,6 +124,11 @@ pub const STEPS: &[Step] = &[
         Ok(())
     })
     .only_if(|work| work.tools.arithmetic),
+    Step::new("mark-collectives", "marks calls that all work-items have to come to, if asked for", |work| {
+        check::mark_collectives(work.context, work.module);
+        Ok(())
+    })
+    .only_if(|work| work.tools.sync),
     Step::new("mark-undefined", "gives variables without a value one to follow, if asked for", |work| {
         check::mark_undefined(work.context, work.module);
         Ok(())

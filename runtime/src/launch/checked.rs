@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gencl_device_info::AddressModel;
-use gencl_program::finding::{Access, Finding, Object, Other, Record, Site};
+use gencl_program::finding::{Access, Check, Finding, Object, Other, Record, Site};
 use gencl_program::{ArgumentKind, PushSource};
 
 use super::check_buffer::{CheckBuffer, CheckedLaunch, Extent};
@@ -65,6 +65,22 @@ pub(super) fn findings(buffer: &CheckBuffer, launch: &Launch) -> Vec<Finding> {
         })
     };
     launch.executable().sites().iter().zip(counts).enumerate().filter_map(finding).collect()
+}
+
+/// Keeps copies of undefined values with the memory that they went to, as these are faults only if the host reads them.
+/// Returns the other findings.
+pub(super) fn keep_copies(findings: Vec<Finding>, launch: &Launch) -> Vec<Finding> {
+    let (copies, others) =
+        findings.into_iter().partition::<Vec<_>, _>(|finding| finding.site.check == Check::UndefinedCopy);
+    for copy in copies {
+        let Some(Object::Argument(index, _)) = copy.site.object else { continue };
+        let mut memory = launch.arguments.memory().iter();
+        if let Some((_, memory)) = memory.find(|(owner, _)| *owner == index as usize) {
+            let (allocation, begin, _) = memory.range();
+            allocation.add_copy(begin.wrapping_add_signed(copy.offset), copy);
+        }
+    }
+    others
 }
 
 /// The object that was accessed: where the compiler does not know it, the argument that points to it.

@@ -215,7 +215,7 @@ impl InFlight {
     pub(crate) fn report_findings(&mut self, index: usize, launch: &Launch) {
         let slot = self.slot.as_mut().expect("the slot is returned last");
         if let Some(buffer) = slot.launches[index].check.take() {
-            findings::report(&checked::findings(&buffer, launch));
+            findings::report(&checked::keep_copies(checked::findings(&buffer, launch), launch));
         }
     }
 

@@ -3,12 +3,14 @@
 use std::sync::{Arc, OnceLock};
 
 use gencl_i915::HostMemory;
+use gencl_program::finding::Finding;
 use smallvec::SmallVec;
 
 use super::storage::{Storage, Zone, no_memory};
 use super::va::PAGE;
 use crate::Result;
 use crate::context::DeviceContext;
+use crate::sync::Mutex;
 
 /// Memory of a memory object: a GEM buffer on each device of the context, all with the same bytes.
 ///
@@ -23,6 +25,8 @@ pub(crate) struct Allocation {
     host: bool,
     /// See [`super::shadow`].
     shadow: OnceLock<Box<Allocation>>,
+    /// Copies of undefined values to it that are reported if the host reads them: offset in bytes, and what to report.
+    copies: Mutex<Vec<(u64, Finding)>>,
 }
 
 impl Allocation {
@@ -69,7 +73,7 @@ impl Allocation {
     }
 
     fn of(storages: SmallVec<[Storage; 1]>, host: bool) -> Self {
-        Self { storages, host, shadow: OnceLock::new() }
+        Self { storages, host, shadow: OnceLock::new(), copies: Mutex::default() }
     }
 
     /// The buffer on a device.
@@ -107,6 +111,25 @@ impl Allocation {
         let shadow = self.shadow_for(devices)?.memory();
         shadow.fill(0, shadow.len(), 0xff);
         Ok(())
+    }
+
+    /// A kernel has copied an undefined value to an offset.
+    pub(crate) fn add_copy(&self, offset: u64, finding: Finding) {
+        self.copies.lock().push((offset, finding));
+    }
+
+    /// Takes the copies of undefined values in a range, but those that were written again.
+    pub(super) fn take_copies(&self, begin: u64, end: u64) -> Vec<Finding> {
+        let mut copies = self.copies.lock();
+        let Some(shadow) = self.shadow().filter(|_| !copies.is_empty()) else { return Vec::new() };
+        let is_undefined = |offset: u64| {
+            let mut bits = [0; 4];
+            let count = bits.len().min(shadow.memory().len().saturating_sub(offset as usize));
+            shadow.memory().read(offset as usize, &mut bits[..count]);
+            bits != [0; 4]
+        };
+        let read = copies.extract_if(.., |(offset, _)| (begin..end).contains(offset));
+        read.filter(|(offset, _)| is_undefined(*offset)).map(|(_, finding)| finding).collect()
     }
 
     /// Says that all is defined.

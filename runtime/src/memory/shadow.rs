@@ -5,7 +5,7 @@
 //! of kernels change it when they are executed.
 
 use super::{Allocation, BufferRect, copy_rect};
-use crate::Buffer;
+use crate::{Buffer, findings};
 
 impl Buffer {
     /// Says that bytes are defined: those of a rectangle.
@@ -21,6 +21,12 @@ impl Buffer {
         if let Some(shadow) = self.storage().shadow() {
             shadow.memory().fill(self.begin() + offset, size, 0);
         }
+    }
+
+    /// Reports copies of undefined values among the bytes from one to another, which the host reads.
+    pub(crate) fn read_by_host(&self, begin: usize, end: usize) {
+        let at = |offset: usize| (self.begin() + offset) as u64;
+        findings::report(&self.storage().take_copies(at(begin), at(end)));
     }
 
     /// Copies what is said of a rectangle's bytes with these.

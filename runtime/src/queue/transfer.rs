@@ -30,7 +30,10 @@ impl Queue {
             HostAccess::Write => CommandKind::WriteBuffer,
         };
         let work = Transfer::new(kind, move || match access {
-            HostAccess::Read => host.copy_from(0, &buffer.memory(), offset, host.len()),
+            HostAccess::Read => {
+                host.copy_from(0, &buffer.memory(), offset, host.len());
+                buffer.read_by_host(offset, offset + host.len());
+            }
             HostAccess::Write => {
                 buffer.memory().copy_from(offset, &host, 0, host.len());
                 buffer.define_range(offset, host.len());
@@ -73,7 +76,10 @@ impl Queue {
         buffer.check_host(access)?;
         let (buffer, host) = (buffer.clone(), host.clone());
         let work = Transfer::new(kind, move || match access {
-            HostAccess::Read => copy_rect(&buffer.memory(), rect, &host, host_rect, region),
+            HostAccess::Read => {
+                copy_rect(&buffer.memory(), rect, &host, host_rect, region);
+                buffer.read_by_host(rect.row(0, 0), rect.end(region).unwrap_or(usize::MAX));
+            }
             HostAccess::Write => {
                 copy_rect(&host, host_rect, &buffer.memory(), rect, region);
                 buffer.define(rect, region);
@@ -121,6 +127,9 @@ impl Queue {
         let memory = buffer.map(flags, (rect, mapped_rect), region)?;
         let (target, invalidate) = (buffer.clone(), flags.contains(MapFlags::WRITE_INVALIDATE_REGION));
         let copy = Transfer::new(kind, move || {
+            if flags.contains(MapFlags::READ) {
+                target.read_by_host(rect.row(0, 0), rect.end(region).unwrap_or(usize::MAX));
+            }
             if flags.writes() {
                 target.define(rect, region);
             }

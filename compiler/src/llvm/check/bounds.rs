@@ -40,6 +40,7 @@ impl<'m> Checker<'_, 'm> {
             failed = b.binary(Opcode::LLVMOr, failed, forbidden);
         }
         let root = root(access.pointer);
+        let misaligned = self.aligned(kernel, (instruction, access), target);
         let is_global = matches!(access.pointer.ty().kind(), TypeKind::Pointer(1 | 2));
         let has_address = is_global && matches!(root.kind(), ValueKind::Instruction);
         let address = if has_address {
@@ -54,6 +55,9 @@ impl<'m> Checker<'_, 'm> {
             Kind::Atomic => Check::Atomic(length),
         };
         self.check(instruction, (check, site::object(kernel, root)), failed, [address, offset, size]);
+        if let Some(misaligned) = misaligned {
+            failed = b.binary(Opcode::LLVMOr, failed, misaligned);
+        }
         let is_spared = access.pointer.ty().is_pointer_to(GLOBAL) && (1..=SPARE_SIZE).contains(&length);
         if !is_spared || failed.integer() == Some(0) {
             return (access.pointer, failed);

@@ -6,7 +6,7 @@ use inkwell::module::Module;
 use crate::llvm::build::Builder;
 use crate::llvm::view::{self, Opcode, TypeKind, Value};
 
-/// The prefix of functions that return an undefined value. They are replaced behind the checks ([`unmark`]).
+/// The prefix of functions that return an undefined value. They are replaced behind the checks.
 const MARK: &str = "__gencl_undefined.";
 
 /// Gives each private variable of the source that is one value an undefined one: where it is made, and where its life
@@ -60,11 +60,4 @@ fn is_value(kind: TypeKind) -> bool {
 /// Whether a value is undefined by a mark.
 pub(super) fn is_mark(value: Value) -> bool {
     value.opcode() == Opcode::LLVMCall && value.callee().is_some_and(|callee| callee.name().starts_with(MARK))
-}
-
-/// Puts zeros in place of all marks, so that what a kernel with faults computes repeats.
-pub(super) fn unmark(builder: &Builder, instructions: &[Value]) {
-    for mark in instructions.iter().copied().filter(|instruction| is_mark(*instruction)) {
-        mark.replace(builder.zero(mark.ty()));
-    }
 }

@@ -11,6 +11,7 @@
 //!   all work-items come to barriers ([`barrier`]); and that undefined values decide nothing ([`undefined`]).
 
 mod access;
+mod align;
 mod arithmetic;
 mod barrier;
 mod bounds;
@@ -21,6 +22,7 @@ mod site;
 mod undefined;
 
 pub use arithmetic::arithmetic;
+pub use barrier::mark_collectives;
 pub use mark::mark as mark_undefined;
 
 use std::collections::HashMap;
@@ -32,6 +34,7 @@ use inkwell::module::Module;
 use self::access::Kind;
 use self::pointer::Pointers;
 use self::race::Races;
+use self::undefined::Objects;
 use super::build::Builder;
 use super::view::{self, Opcode, Value};
 
@@ -67,6 +70,8 @@ pub fn accesses(context: &Context, module: &Module, tools: Tools, sites: &mut Ve
         }
         let races = tools.race && !is_long;
         let races = races.then(|| Races::new(&builder, kernel, &instructions, &accesses)).flatten();
+        // Checks of bounds use pointers in ways that these do not follow.
+        let objects = tools.undefined.then(|| Objects::new(&builder, kernel, &instructions));
         let mut out_of_bounds = HashMap::new();
         for (instruction, access) in &accesses {
             let target = pointers.target(access.pointer).filter(|_| tools.memory);
@@ -80,12 +85,17 @@ pub fn accesses(context: &Context, module: &Module, tools: Tools, sites: &mut Ve
                 checker.race(races, kernel, (*instruction, access), memory);
             }
         }
-        if tools.undefined {
-            checker.undefined(kernel, module, &instructions, &mut pointers, &out_of_bounds);
+        if let Some(objects) = objects {
+            checker.undefined(module, &instructions, (&mut pointers, objects), &out_of_bounds);
         }
         let indices = instructions.iter().filter(|index| index.opcode() == Opcode::LLVMGetElementPtr);
         indices.filter(|_| tools.memory).for_each(|index| checker.member(*index));
-        mark::unmark(&builder, &instructions);
+        let (values, calls) = (mark::is_mark as fn(_) -> _, barrier::is_mark as fn(_) -> _);
+        let [values, calls] = [values, calls]
+            .map(|is_mark| instructions.iter().copied().filter(|i| is_mark(*i)).collect::<Vec<_>>());
+        // Zeros, so that what a kernel with faults computes repeats.
+        values.into_iter().for_each(|value| value.replace(builder.zero(value.ty())));
+        calls.into_iter().for_each(Value::erase);
     }
     unchecked
 }

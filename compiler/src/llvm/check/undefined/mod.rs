@@ -12,7 +12,8 @@ use std::collections::{HashMap, HashSet};
 
 use gencl_program::finding::Check;
 
-use self::objects::{Objects, Place, reverse_postorder};
+pub(super) use self::objects::Objects;
+use self::objects::{Place, reverse_postorder};
 use self::shadow::Shadows;
 use super::access;
 use super::mark::is_mark;
@@ -38,19 +39,16 @@ struct Pass<'a, 'c, 'm> {
 }
 
 impl<'c, 'm> Checker<'c, 'm> {
-    /// Adds the checks of a kernel, which has these instructions. `failed` has for instructions and operands whether the
+    /// Adds the checks of a kernel, which has these instructions, with its objects. `failed` has for instructions and operands whether the
     /// access is out of bounds.
     pub(super) fn undefined(
         &mut self,
-        kernel: Value<'m>,
         module: Module<'m>,
         instructions: &[Value<'m>],
-        pointers: &mut Pointers<'c, 'm>,
+        (pointers, objects): (&mut Pointers<'c, 'm>, Objects<'c, 'm>),
         failed: &HashMap<(Value<'m>, u32), Value<'m>>,
     ) {
-        let builder = self.builder;
-        let objects = Objects::new(builder, kernel, instructions);
-        let shadows = Shadows::new(builder);
+        let (kernel, shadows) = (objects.kernel(), Shadows::new(self.builder));
         let (checker, undefined) = (self, HashSet::new());
         Pass { checker, kernel, module, pointers, failed, objects, shadows, undefined }.run(instructions);
     }
@@ -126,13 +124,19 @@ impl<'m> Pass<'_, '_, 'm> {
     fn used(&mut self, i: Value<'m>, value: Value<'m>, check: Check) {
         let Some(shadow) = self.shadows.of(value) else { return };
         let b = self.checker.builder;
-        b.before(i);
-        let object = match check {
-            Check::UndefinedResult => site::object(self.kernel, root(pointer_of(i))),
-            _ => None,
+        let zero = b.number(64, 0);
+        let (object, numbers) = match check {
+            Check::UndefinedResult | Check::UndefinedCopy => {
+                let pointer = pointer_of(i);
+                let target = self.pointers.target(pointer);
+                let numbers = target.map_or([zero; 3], |target| [zero, target.offset, target.size]);
+                (site::object(self.kernel, root(pointer)), numbers)
+            }
+            _ => (None, [zero; 3]),
         };
-        let (any, zero) = (self.shadows.any(shadow), b.number(64, 0));
-        self.checker.check(i, (check, object), any, [zero; 3]);
+        b.before(i);
+        let any = self.shadows.any(shadow);
+        self.checker.check(i, (check, object), any, numbers);
     }
 
     fn branch(&mut self, i: Value<'m>, condition: Option<Value<'m>>) {
@@ -158,8 +162,9 @@ impl<'m> Pass<'_, '_, 'm> {
         let (value, pointer) = (i.operand(0), i.operand(1));
         self.used(i, address(pointer), Check::UndefinedAddress);
         let is_result = !matches!(pointer.ty().kind(), TypeKind::Pointer(0 | super::pointer::LOCAL));
-        if is_result && !self.is_copied(value) {
-            self.used(i, value, Check::UndefinedResult);
+        if is_result {
+            let is_copied = self.is_copied(value);
+            self.used(i, value, if is_copied { Check::UndefinedCopy } else { Check::UndefinedResult });
         }
         if let Some(place) = self.place(i, 1) {
             self.write(place, value.ty(), self.shadows.of(value), i.alignment());

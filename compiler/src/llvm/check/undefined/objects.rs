@@ -29,7 +29,7 @@ pub(super) enum Place<'m> {
 }
 
 /// Shadow memory by object.
-pub(super) struct Objects<'c, 'm> {
+pub(in super::super) struct Objects<'c, 'm> {
     builder: &'c Builder<'m>,
     kernel: Value<'m>,
     /// Of private variables whose accesses are all known.
@@ -42,12 +42,21 @@ pub(super) struct Objects<'c, 'm> {
 
 impl<'c, 'm> Objects<'c, 'm> {
     /// Gives the private variables of a kernel, which has these instructions, shadow memory, and prepares local memory.
-    pub(super) fn new(builder: &'c Builder<'m>, kernel: Value<'m>, instructions: &[Value<'m>]) -> Self {
+    pub(in super::super) fn new(
+        builder: &'c Builder<'m>,
+        kernel: Value<'m>,
+        instructions: &[Value<'m>],
+    ) -> Self {
         let variables = followed(instructions);
         let variables = variables.into_iter().map(|variable| (variable, shadow(builder, variable))).collect();
         let mut objects = Self { builder, kernel, variables, bases: HashMap::new(), local: None };
         objects.local = objects.begin_local(instructions);
         objects
+    }
+
+    /// The kernel.
+    pub(super) fn kernel(&self) -> Value<'m> {
+        self.kernel
     }
 
     fn begin_local(&self, instructions: &[Value<'m>]) -> Option<Value<'m>> {
