@@ -10,6 +10,7 @@
 #define GROUP 33
 #define GRANULE 51
 #define ITEMS 0x7fful
+#define COPY 0x7feul
 #define SUB_GROUP_BARRIERS (0x3ful << SUB_GROUP)
 #define BARRIERS (0xfffful << BARRIER)
 #define GROUPS (0x3fffful << GROUP)
@@ -47,6 +48,10 @@ ulong __gencl_check_barrier(ulong self) {
 ulong __gencl_check_sub_group_barrier(ulong self) {
     return (self & ~SUB_GROUP_BARRIERS) | (self + (1ul << SUB_GROUP) & SUB_GROUP_BARRIERS);
 }
+
+// In front of a copy by the work-group, and behind it: it happens at any time until it is waited for.
+ulong __gencl_check_copy(ulong self) { return (self & ~ITEMS) | COPY; }
+ulong __gencl_check_copied(ulong self, ulong own) { return (self & ~ITEMS) | (own & ITEMS); }
 
 // Whether an access and one of the calling work-item are not ordered.
 bool __gencl_check_races(ulong other, ulong self, bool across_groups) {

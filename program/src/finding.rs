@@ -142,6 +142,8 @@ pub enum Check {
     Barrier,
     /// All work-items come to a function of the work-group or sub-group.
     Collective,
+    /// All work-items of a group have the same arguments of a copy, or of waiting for some.
+    Uniform,
     /// A divisor is not zero.
     Division,
     /// A float is within the range of the integer that it is converted to.
@@ -194,7 +196,7 @@ impl Check {
             Check::Aligned(_) => "misaligned-access",
             Check::RaceRead(_) | Check::RaceWrite(_) | Check::RaceAtomic(_) => "data-race",
             Check::Barrier => "divergent-barrier",
-            Check::Collective => "divergent-call",
+            Check::Collective | Check::Uniform => "divergent-call",
             Check::Division => "division-by-zero",
             Check::Conversion => "float-to-integer-range",
             Check::UndefinedBranch
@@ -220,6 +222,7 @@ impl fmt::Display for Check {
             Check::RaceRead(bytes) => write!(f, "data race: read of {}", self::bytes(*bytes)),
             Check::RaceWrite(bytes) => write!(f, "data race: write of {}", self::bytes(*bytes)),
             Check::RaceAtomic(bytes) => write!(f, "data race: atomic operation on {}", self::bytes(*bytes)),
+            Check::Uniform => write!(f, "arguments of a group function that differ among work-items"),
             Check::Collective => write!(f, "group function that not all work-items come to"),
             Check::Barrier => write!(f, "barrier that not all work-items come to"),
             Check::Division => write!(f, "division by zero"),
@@ -314,7 +317,7 @@ impl Record {
     }
 }
 
-/// The word of an access in an entry: bits 10:0 have the work-item's number in its group, or [`Access::SEVERAL`], 16:11 how
+/// The word of an access in an entry: bits 10:0 have the work-item's number in its group, [`Access::SEVERAL`] or [`Access::COPY`], 16:11 how
 /// many sub-group barriers and 32:17 how many barriers it has passed, 50:33 its group plus 1, 63:51 what distinguishes
 /// granules of global memory with the same entry; all of them modulo their size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -324,14 +327,17 @@ impl Access {
     /// Instead of a work-item: several have accessed the granule.
     pub const SEVERAL: u32 = 0x7ff;
 
+    /// Instead of a work-item: a copy by the work-group has.
+    pub const COPY: u32 = 0x7fe;
+
     /// The number of groups that can be told apart.
     pub const GROUPS: u32 = (1 << 18) - 1;
 
-    /// The work-item in its group; `None` if there were several.
+    /// The work-item in its group; `None` if there were several, or it was a copy by the work-group.
     #[must_use]
     pub const fn item(self) -> Option<u32> {
         let item = self.0 as u32 & 0x7ff;
-        if item == Self::SEVERAL { None } else { Some(item) }
+        if item >= Self::COPY { None } else { Some(item) }
     }
 
     /// The work-group, if there are at most [`Access::GROUPS`].

@@ -128,7 +128,7 @@ pub const STEPS: &[Step] = &[
         check::mark_collectives(work.context, work.module);
         Ok(())
     })
-    .only_if(|work| work.tools.sync),
+    .only_if(|work| work.tools.sync || work.tools.race),
     Step::new("mark-undefined", "gives variables without a value one to follow, if asked for", |work| {
         check::mark_undefined(work.context, work.module);
         Ok(())

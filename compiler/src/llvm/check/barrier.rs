@@ -6,66 +6,125 @@ use inkwell::module::Module;
 
 use super::Checker;
 use crate::llvm::build::Builder;
-use crate::llvm::view::{self, IntPredicate, Opcode, Value};
+use crate::llvm::view::{self, IntPredicate, Opcode, TypeKind, Value};
 
 /// Barriers of the work-group.
 const BARRIERS: [&str; 2] = ["__gencl_barrier", "__gencl_barrier_arrive"];
 
-/// In front of calls of such functions, as long as there are checks to be added.
-const COLLECTIVE: &str = "__gencl_check_collective";
+/// Marks of calls, as long as there are checks to be added: in front of functions that all work-items call, and have no
+/// barrier; in front of copies by the work-group, and behind them; in front of waiting for these, which has one. Numbers are
+/// made of the arguments, which are the same for all work-items.
+const COLLECTIVE: &str = "__gencl_check_mark_collective";
+pub(super) const COPY_BEGIN: &str = "__gencl_check_mark_copy";
+pub(super) const COPY_END: &str = "__gencl_check_mark_copied";
+const WAIT: &str = "__gencl_check_mark_wait";
+const MARKS: [&str; 4] = [COLLECTIVE, COPY_BEGIN, COPY_END, WAIT];
 
-/// Parts of the names of functions that all work-items of a group, or a sub-group, call (OpenCL C, 6.15.11, 6.15.18), and
-/// that have no barrier. Others, such as shuffles and ballots, go without some work-items.
-const COLLECTIVES: [&str; 5] =
-    ["async_work_group_", "sub_group_all", "sub_group_any", "sub_group_reduce_", "sub_group_scan_"];
+/// Parts of the names of functions that all work-items of a group, or a sub-group, call (OpenCL C, 6.15.11, 6.15.18). Others
+/// have barriers, or go without some work-items, such as shuffles and ballots.
+const COLLECTIVES: [(&str, &str); 6] = [
+    ("async_work_group_", COPY_BEGIN),
+    ("wait_group_events", WAIT),
+    ("sub_group_all", COLLECTIVE),
+    ("sub_group_any", COLLECTIVE),
+    ("sub_group_reduce_", COLLECTIVE),
+    ("sub_group_scan_", COLLECTIVE),
+];
 
 /// The lanes that execute it, as bits.
 const LANES: &str = "__gencl_ballot";
+
+/// The number of another lane.
+const SHUFFLE: &str = "__gencl_shuffle_u64";
 
 /// Marks calls of the functions that all work-items call, before they are inlined.
 pub fn mark_collectives(context: &Context, module: &Module) {
     let builder = Builder::new(context, module);
     let functions = view::Module::of(module).functions();
     let calls = functions.flat_map(|function| function.blocks()).flat_map(view::Block::instructions);
-    let is_collective = |i: &Value| {
-        let name = i.callee().map(Value::name).unwrap_or_default();
-        COLLECTIVES.iter().any(|part| name.contains(part))
+    let mark = |i: Value| {
+        let name = i.callee()?.name();
+        COLLECTIVES.iter().find(|(part, _)| name.contains(part)).map(|(_, mark)| *mark)
     };
-    let calls: Vec<_> = calls.filter(|i| i.opcode() == Opcode::LLVMCall && is_collective(i)).collect();
-    for call in calls {
-        builder.before(call);
-        if let Some(function) = builder.call(COLLECTIVE, builder.void(), &[]).callee() {
+    let calls = calls.filter(|i| i.opcode() == Opcode::LLVMCall);
+    let calls: Vec<_> = calls.filter_map(|call| Some((call, mark(call)?))).collect();
+    let put = |mark, arguments: &[Value]| {
+        if let Some(function) = builder.call(mark, builder.void(), arguments).callee() {
             function.add_attribute(context, "convergent");
+        }
+    };
+    for (call, mark) in calls {
+        builder.before(call);
+        if mark == COLLECTIVE {
+            put(mark, &[]);
+            continue;
+        }
+        put(mark, &[of_arguments(&builder, call)]);
+        if let Some(behind) = call.next().filter(|_| mark == COPY_BEGIN) {
+            builder.before(behind);
+            put(COPY_END, &[]);
         }
     }
 }
 
+/// A number that differs, most likely, if any argument does.
+fn of_arguments<'m>(b: &Builder<'m>, call: Value<'m>) -> Value<'m> {
+    let long = b.int(64);
+    let numbers = call.call_arguments().into_iter().filter_map(|argument| match argument.ty().kind() {
+        TypeKind::Integer(_) => Some(b.resize(argument, long, false)),
+        TypeKind::Pointer(_) => Some(b.cast(Opcode::LLVMPtrToInt, argument, long)),
+        // Events.
+        _ => None,
+    });
+    let factor = b.number(64, 0x9e37_79b9);
+    numbers.fold(b.zero(long), |sum, number| {
+        b.binary(Opcode::LLVMAdd, b.binary(Opcode::LLVMMul, sum, factor), number)
+    })
+}
+
 impl<'m> Checker<'_, 'm> {
-    /// Checks at each barrier of a kernel, which has these instructions, that the lanes with which it began are there.
+    /// Checks at each barrier of a kernel, which has these instructions, that the lanes with which it began are there, and
+    /// that they copy the same.
     pub(super) fn barriers(&mut self, context: &Context, instructions: &[Value<'m>]) {
-        let check = |instruction: Value<'m>| match instruction.callee()?.name().as_str() {
-            COLLECTIVE => Some(Check::Collective),
-            name if BARRIERS.contains(&name) => Some(Check::Barrier),
-            _ => None,
-        };
+        let name = |call: Value| call.callee().map(Value::name).unwrap_or_default();
+        let is_checked =
+            |name: &str| BARRIERS.contains(&name) || [COLLECTIVE, COPY_BEGIN, WAIT].contains(&name);
         let calls = instructions.iter().filter(|i| i.opcode() == Opcode::LLVMCall);
-        let barriers: Vec<_> = calls.filter_map(|call| Some((*call, check(*call)?))).collect();
-        let Some(first) = instructions.first().filter(|_| !barriers.is_empty()) else { return };
+        let calls: Vec<_> =
+            calls.map(|call| (*call, name(*call))).filter(|(_, name)| is_checked(name)).collect();
+        let Some(first) = instructions.first().filter(|_| !calls.is_empty()) else { return };
         let b = self.builder;
         b.before(*first);
         let all = lanes(b, context);
-        for (barrier, check) in barriers {
-            b.before(barrier);
-            let failed = b.compare(IntPredicate::LLVMIntNE, lanes(b, context), all);
+        for (call, name) in calls {
+            b.before(call);
+            let here = lanes(b, context);
             let zero = b.number(64, 0);
-            self.check(barrier, (check, None), failed, [zero; 3]);
+            // Waiting has a barrier of its own.
+            if name != WAIT {
+                let check =
+                    if BARRIERS.contains(&name.as_str()) { Check::Barrier } else { Check::Collective };
+                let failed = b.compare(IntPredicate::LLVMIntNE, here, all);
+                self.check(call, (check, None), failed, [zero; 3]);
+            }
+            if let [own] = call.call_arguments()[..]
+                && own.ty() == b.int(64)
+            {
+                let first = b.call("llvm.cttz.i32", b.int(32), &[here, b.number(1, 0)]);
+                let other = b.call(SHUFFLE, b.int(64), &[own, first]);
+                if let Some(function) = other.callee() {
+                    function.add_attribute(context, "convergent");
+                }
+                let failed = b.compare(IntPredicate::LLVMIntNE, own, other);
+                self.check(call, (Check::Uniform, None), failed, [zero; 3]);
+            }
         }
     }
 }
 
 /// Whether an instruction is a mark of such a call.
 pub(super) fn is_mark(i: Value) -> bool {
-    i.opcode() == Opcode::LLVMCall && i.callee().is_some_and(|callee| callee.name() == COLLECTIVE)
+    i.opcode() == Opcode::LLVMCall && i.callee().is_some_and(|callee| MARKS.contains(&callee.name().as_str()))
 }
 
 /// The lanes that are enabled here.

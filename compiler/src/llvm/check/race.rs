@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use gencl_program::finding::{Check, SHARED};
 
 use super::access::{Access, Kind};
+use super::barrier::{COPY_BEGIN, COPY_END};
 use super::pointer::{has_flag, root};
 use super::{Checker, site};
 use crate::llvm::build::Builder;
@@ -90,6 +91,19 @@ impl<'m> Races<'m> {
         for &instruction in instructions.iter().filter(|instruction| instruction.opcode() == Opcode::LLVMCall)
         {
             let name = instruction.callee().map(Value::name).unwrap_or_default();
+            if name == COPY_BEGIN || name == COPY_END {
+                builder.before(instruction);
+                for word in words {
+                    let before = builder.load(builder.int(64), word);
+                    let next = if name == COPY_BEGIN {
+                        builder.call("__gencl_check_copy", builder.int(64), &[before])
+                    } else {
+                        builder.call("__gencl_check_copied", builder.int(64), &[before, own])
+                    };
+                    builder.store(next, word, 8);
+                }
+                continue;
+            }
             let Some((_, next)) = BARRIERS.iter().find(|(barrier, _)| *barrier == name) else { continue };
             let Some(behind) = instruction.next() else { continue };
             builder.before(behind);
