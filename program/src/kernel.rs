@@ -168,6 +168,10 @@ pub struct Kernel {
     pub work_group_size_hint: Option<[u32; 3]>,
     /// `intel_reqd_sub_group_size`
     pub required_sub_group_size: Option<u32>,
+    /// Whether it calls functions of sub-groups, so that programs see its SIMD width: it is the same in all
+    /// launches.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sub_groups: bool,
     /// `vec_type_hint` and the other attributes as the source has them, for `CL_KERNEL_ATTRIBUTES`.
     pub attributes: String,
     /// What the compiler counted.

@@ -13,8 +13,9 @@ use crate::ir::{self, Unit, passes, text};
 use crate::{dwarf, statistics};
 
 impl Driver<'_> {
-    /// Compiles Gen IR to machine code, at SIMD width `lanes` if given. `program` has the parts that are
-    /// complete; `name` is the source's name in the log.
+    /// Compiles Gen IR to machine code, at SIMD width `lanes` if given, but kernels that use sub-groups at the
+    /// width that they have without. `program` has the parts that are complete; `name` is the source's name in
+    /// the log.
     pub(super) fn back_end(
         &mut self,
         name: &str,
@@ -36,15 +37,16 @@ impl Driver<'_> {
             self.listener.print(debug::IR, &text::print(&unit));
         }
 
-        let simd = || self.debug.value(debug::SIMD).and_then(|simd| simd.parse().ok());
         let options = codegen::Options {
-            simd: lanes.or_else(simd),
+            simd: self.debug.value(debug::SIMD).and_then(|simd| simd.parse().ok()),
             check: self.debug.is_set(debug::VALIDATE),
             dump_lir: self.debug.is_set(debug::LIR),
             ..codegen::Options::default()
         };
         let (mut kernels, mut lines) = (Vec::new(), Vec::new());
         for function in &unit.functions {
+            let lanes = lanes.filter(|_| !function.kernel.sub_groups);
+            let options = codegen::Options { simd: lanes.or(options.simd), ..options };
             let compiled = self
                 .run(&function.name, "codegen", |_| codegen::compile(function, target, &options))
                 .map_err(|e| match e.is_internal {

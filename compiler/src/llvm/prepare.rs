@@ -63,6 +63,35 @@ pub fn drop_destructors(module: &Module) {
     calls.into_iter().for_each(Value::erase);
 }
 
+/// The attribute of functions that call functions of sub-groups.
+pub const SUB_GROUPS: &str = "gencl-sub-groups";
+
+/// Whether functions of sub-groups are called.
+pub fn has_sub_groups(module: &Module) -> bool {
+    sub_group_functions(module).next().is_some()
+}
+
+/// Functions of the library whose results depend on which work-items are a sub-group, before they are linked: all have
+/// it in their names, and functions of work-groups, which are built from the same operations, do not.
+fn sub_group_functions<'m>(module: &'m Module<'_>) -> impl Iterator<Item = Value<'m>> {
+    let functions = view::Module::of(module).functions();
+    functions.filter(|function| function.is_declaration() && function.name().contains("sub_group"))
+}
+
+/// Marks the functions that call functions of sub-groups, themselves or through others, with [`SUB_GROUPS`].
+pub fn mark_sub_groups(context: &Context, module: &Module) {
+    let mut called: Vec<_> = sub_group_functions(module).collect();
+    while let Some(function) = called.pop() {
+        let users = function.users().into_iter().filter(|user| user.kind() == ValueKind::Instruction);
+        for caller in users.map(Value::function) {
+            if caller.string_attribute(SUB_GROUPS).is_none() {
+                caller.add_string_attribute(context, SUB_GROUPS, "true");
+                called.push(caller);
+            }
+        }
+    }
+}
+
 /// Makes all functions but kernels internal and `alwaysinline`.
 pub fn inline_everything(context: &Context, module: &Module) {
     for function in view::Module::of(module).functions() {

@@ -119,6 +119,11 @@ pub const STEPS: &[Step] = &[
         Ok(())
     })
     .only_if(|work| view::Module::of(work.module).function(prepare::AT_EXIT).is_some()),
+    Step::new("mark-sub-groups", "marks functions that call functions of sub-groups", |work| {
+        prepare::mark_sub_groups(work.context, work.module);
+        Ok(())
+    })
+    .only_if(|work| prepare::has_sub_groups(work.module)),
     Step::new("check-arithmetic", "checks divisors and conversions, if asked for", |work| {
         check::arithmetic(work.context, work.module, &mut work.sites);
         Ok(())

@@ -7,24 +7,24 @@ use inkwell::llvm_sys::core::{
     LLVMConstIntGetSExtValue, LLVMConstIntGetZExtValue, LLVMConstRealGetDouble, LLVMCountIncoming,
     LLVMCountParams, LLVMCountStructElementTypes, LLVMDisposeMessage, LLVMDisposeValueMetadataEntries,
     LLVMGetAggregateElement, LLVMGetAlignment, LLVMGetAllocatedType, LLVMGetArrayLength2, LLVMGetAsString,
-    LLVMGetAtomicRMWBinOp, LLVMGetBasicBlockTerminator, LLVMGetCallSiteEnumAttribute, LLVMGetCalledValue,
-    LLVMGetCondition, LLVMGetConstOpcode, LLVMGetDebugLocColumn, LLVMGetDebugLocLine, LLVMGetElementType,
-    LLVMGetEnumAttributeAtIndex, LLVMGetEnumAttributeKindForName, LLVMGetEnumAttributeValue,
-    LLVMGetFCmpPredicate, LLVMGetFastMathFlags, LLVMGetFirstBasicBlock, LLVMGetFirstFunction,
-    LLVMGetFirstGlobal, LLVMGetFirstInstruction, LLVMGetFirstUse, LLVMGetFunctionCallConv,
-    LLVMGetGEPSourceElementType, LLVMGetGlobalParent, LLVMGetICmpPredicate, LLVMGetIncomingBlock,
-    LLVMGetIncomingValue, LLVMGetIndices, LLVMGetInitializer, LLVMGetInstructionOpcode, LLVMGetIntTypeWidth,
-    LLVMGetIsDisjoint, LLVMGetMDKindID, LLVMGetMDKindIDInContext, LLVMGetMDNodeNumOperands,
-    LLVMGetMDNodeOperands, LLVMGetMDString, LLVMGetMaskValue, LLVMGetMetadata, LLVMGetModuleContext,
-    LLVMGetNextBasicBlock, LLVMGetNextFunction, LLVMGetNextGlobal, LLVMGetNextInstruction, LLVMGetNextUse,
-    LLVMGetNumArgOperands, LLVMGetNumIndices, LLVMGetNumMaskElements, LLVMGetNumOperands,
-    LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetOrdering, LLVMGetParam, LLVMGetPointerAddressSpace,
-    LLVMGetStringAttributeAtIndex, LLVMGetStringAttributeValue, LLVMGetSuccessor, LLVMGetTypeAttributeValue,
-    LLVMGetTypeKind, LLVMGetUser, LLVMGetValueKind, LLVMGetValueName2, LLVMGetVectorSize,
-    LLVMGlobalCopyAllMetadata, LLVMGlobalGetValueType, LLVMIsConditional, LLVMIsDeclaration,
-    LLVMIsGlobalConstant, LLVMMetadataAsValue, LLVMPrintTypeToString, LLVMPrintValueToString,
-    LLVMStructGetTypeAtIndex, LLVMTypeOf, LLVMValueMetadataEntriesGetKind,
-    LLVMValueMetadataEntriesGetMetadata,
+    LLVMGetAtomicRMWBinOp, LLVMGetBasicBlockParent, LLVMGetBasicBlockTerminator,
+    LLVMGetCallSiteEnumAttribute, LLVMGetCalledValue, LLVMGetCondition, LLVMGetConstOpcode,
+    LLVMGetDebugLocColumn, LLVMGetDebugLocLine, LLVMGetElementType, LLVMGetEnumAttributeAtIndex,
+    LLVMGetEnumAttributeKindForName, LLVMGetEnumAttributeValue, LLVMGetFCmpPredicate, LLVMGetFastMathFlags,
+    LLVMGetFirstBasicBlock, LLVMGetFirstFunction, LLVMGetFirstGlobal, LLVMGetFirstInstruction,
+    LLVMGetFirstUse, LLVMGetFunctionCallConv, LLVMGetGEPSourceElementType, LLVMGetGlobalParent,
+    LLVMGetICmpPredicate, LLVMGetIncomingBlock, LLVMGetIncomingValue, LLVMGetIndices, LLVMGetInitializer,
+    LLVMGetInstructionOpcode, LLVMGetInstructionParent, LLVMGetIntTypeWidth, LLVMGetIsDisjoint,
+    LLVMGetMDKindID, LLVMGetMDKindIDInContext, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands,
+    LLVMGetMDString, LLVMGetMaskValue, LLVMGetMetadata, LLVMGetModuleContext, LLVMGetNextBasicBlock,
+    LLVMGetNextFunction, LLVMGetNextGlobal, LLVMGetNextInstruction, LLVMGetNextUse, LLVMGetNumArgOperands,
+    LLVMGetNumIndices, LLVMGetNumMaskElements, LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand,
+    LLVMGetOrdering, LLVMGetParam, LLVMGetPointerAddressSpace, LLVMGetStringAttributeAtIndex,
+    LLVMGetStringAttributeValue, LLVMGetSuccessor, LLVMGetTypeAttributeValue, LLVMGetTypeKind, LLVMGetUser,
+    LLVMGetValueKind, LLVMGetValueName2, LLVMGetVectorSize, LLVMGlobalCopyAllMetadata,
+    LLVMGlobalGetValueType, LLVMIsConditional, LLVMIsDeclaration, LLVMIsGlobalConstant, LLVMMetadataAsValue,
+    LLVMPrintTypeToString, LLVMPrintValueToString, LLVMStructGetTypeAtIndex, LLVMTypeOf,
+    LLVMValueMetadataEntriesGetKind, LLVMValueMetadataEntriesGetMetadata,
 };
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target::{
@@ -641,6 +641,12 @@ impl<'m> Value<'m> {
     pub fn indices(self) -> Vec<u32> {
         let count = ask!(LLVMGetNumIndices(self.raw));
         ask!(std::slice::from_raw_parts(LLVMGetIndices(self.raw), count as usize)).to_vec()
+    }
+
+    /// The function that contains an instruction.
+    #[must_use]
+    pub fn function(self) -> Value<'m> {
+        Value::new(ask!(LLVMGetBasicBlockParent(LLVMGetInstructionParent(self.raw))))
     }
 
     /// Whether a load or store is atomic.

@@ -7,6 +7,7 @@ use super::translator::{Regs, Translator};
 use super::types::{Scalar, layout};
 use super::{Failure, types};
 use crate::ir::{Input, Space};
+use crate::llvm::prepare::SUB_GROUPS;
 use crate::llvm::view::{Metadata, TypeKind, Value};
 
 /// Bits of `CL_KERNEL_ARG_TYPE_QUALIFIER`, by the words of the metadata.
@@ -120,6 +121,7 @@ fn attributes(translator: &mut Translator) -> Result<(), Failure> {
         words.push(format!("intel_reqd_sub_group_size({size})"));
     }
     let (denormals, flushed) = FLOAT_DENORMALS;
+    description.sub_groups = kernel.string_attribute(SUB_GROUPS).is_some();
     description.flushes_denormals = kernel.string_attribute(denormals).as_deref() == Some(flushed);
     if let Some(hint) = kernel.metadata("vec_type_hint") {
         words.extend(vector_hint(hint));

@@ -152,7 +152,7 @@ impl Executable {
     /// Largest of `widths` that a kernel can be compiled for, by its index.
     pub(crate) fn max_width(&self, number: usize, widths: &[u32]) -> u32 {
         let kernel = &self.kernels[number];
-        let fixed = kernel.required_sub_group_size.is_some() || self.binary.is_empty();
+        let fixed = kernel.required_sub_group_size.is_some() || kernel.sub_groups || self.binary.is_empty();
         let widest = widths.iter().copied().filter(|_| !fixed).max();
         kernel.simd_width.max(widest.unwrap_or(0))
     }

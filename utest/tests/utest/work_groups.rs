@@ -9,6 +9,7 @@ use opencl_sys::{
 use opencl3::error_codes::ClError;
 use opencl3::kernel::{Kernel, create_kernel};
 
+use crate::il;
 use crate::information::objects::sub_group_number;
 use crate::memory::same;
 use crate::programs::{Linked, compiled};
@@ -27,7 +28,11 @@ pub fn cases() -> Vec<Case> {
         case("work_groups_of_binaries", binaries),
         case("work_groups_required", required),
         case("work_groups_variables", variables).needing(feature),
-        case("work_groups_sub_groups", queries).needing(Need::SubGroups),
+        case("work_groups_one_size", one_size).needing(Need::SubGroups),
+        case("work_groups_sub_groups", sub_groups).needing(Need::SubGroups),
+        case("work_groups_sub_groups_il", sub_groups_il)
+            .needing(Need::SubGroups)
+            .needing(Need::Extension("cl_khr_il_program")),
         case("work_groups_narrow", narrow),
     ]
 }
@@ -197,36 +202,95 @@ fn variables() -> Outcome {
     Ok(())
 }
 
-/// What the queries say of a group's sub-groups is what the kernel sees.
-fn queries() -> Outcome {
+/// Work-items of a group that programs expect every kernel to take.
+const USUAL: usize = 256;
+
+/// Values of kernels, and whether they depend on which work-items are a sub-group.
+const VALUES_OF: [(&str, bool); 7] = [
+    ("0", false),
+    ("work_group_reduce_add(1)", false),
+    ("get_max_sub_group_size()", true),
+    ("lane()", true),
+    ("(sub_group_barrier(CLK_LOCAL_MEM_FENCE), 0)", true),
+    ("sub_group_shuffle(in[1], 0)", true),
+    ("intel_sub_group_block_read(in)", true),
+];
+
+/// The kernel of [`source`], whose result is `values` in its first elements if the input begins with 77.
+fn early(size: usize, values: &[&str]) -> String {
+    let stores = |(i, value): (usize, &&str)| {
+        format!("uint early{i} = {value}; if (in[0] == 77) out[{i}] = early{i};")
+    };
+    let body: String = values.iter().enumerate().map(stores).collect();
+    let helper = "uint lane(void) { return get_sub_group_local_id(); }\n";
+    helper.to_owned() + &source("", size).replacen('{', &format!("{{ {body} if (in[0] == 77) return;\n"), 1)
+}
+
+/// Kernels that use sub-groups have the same size of them in all launches, and groups as large as this size allows.
+/// Others have the device's largest group.
+fn one_size() -> Outcome {
+    let size = device_largest()?;
+    for (value, depends) in VALUES_OF {
+        let program = Gpu::get()?.build_source(&early(size, &[value]), "-cl-std=CL3.0")?;
+        let kernel = program.kernel("k")?;
+        let of_group = |group| sub_group_number(&kernel, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, group);
+        let largest = kernel_largest(&program, "k")?;
+        let (narrow, wide) = (of_group(1)?, of_group(size)?);
+        if depends != (narrow == wide) || depends != (largest < size) || largest < USUAL {
+            return Err(format!("{value}: sub-groups of {narrow} and {wide}, groups of {largest}"));
+        }
+    }
+    Ok(())
+}
+
+/// Programs ask for the size of sub-groups in large groups, launch a group of this size, and expect one sub-group.
+fn sub_groups() -> Outcome {
+    let size = device_largest()?;
+    let counts = ["get_num_sub_groups()", "get_max_sub_group_size()"];
+    let program = Gpu::get()?.build_source(&early(size, &counts), "-cl-std=CL3.0")?;
+    count_sub_groups(&program.kernel("k")?, kernel_largest(&program, "k")?)
+}
+
+/// The same of a program of SPIR-V.
+fn sub_groups_il() -> Outcome {
+    let kernel = il::count_sub_groups()?;
+    let largest = kernel.get_work_group_size(Gpu::get()?.device.id()).map_err(|error| error.to_string())?;
+    count_sub_groups(&kernel, largest)
+}
+
+/// What the queries say of a group's sub-groups is what the kernel sees, in groups of up to `largest` work-items.
+fn count_sub_groups(kernel: &Kernel, largest: usize) -> Outcome {
     let gpu = Gpu::get()?;
     let size = device_largest()?;
-    let text = source("", size).replacen(
-        "{",
-        "{ if (get_local_id(0) == 0) { out[0] = get_max_sub_group_size(); out[1] = get_num_sub_groups(); } if (in[0] == 77) return;\n",
-        1,
-    );
-    let program = gpu.build_source(&text, "-cl-std=CL3.0")?;
-    let kernel = program.kernel("k")?;
-    let (input, output) = (gpu.buffer(&[77_u32; 4096])?, gpu.buffer(&vec![0_u32; 4096])?);
+    let (input, output) = (gpu.buffer(&[77_u32; 4])?, gpu.buffer(&[0_u32; 4])?);
+    let arguments = [output.arg(), input.arg()];
     let most = gpu.device.max_num_sub_groups().map_err(|error| error.to_string())? as usize;
-    for group in [8, 64, 256, 300, size / 2, size] {
-        program.run("k", &[output.arg(), input.arg()], &Launch::linear(group, group))?;
-        let ask = |query| sub_group_number(&kernel, query, group);
+    let width = sub_group_number(kernel, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, size)?;
+    if !(USUAL..=size).contains(&largest) || !largest.is_power_of_two() {
+        return Err(format!("groups of at most {largest}"));
+    }
+    for group in [1, width, width + 1, 64, 200, largest] {
+        run(kernel, &arguments, &Launch::linear(group, group))?;
+        let ask = |query| sub_group_number(kernel, query, group);
         let asked =
-            [ask(CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE)?, ask(CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE)?];
+            [ask(CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE)?, ask(CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE)?];
         let seen = output.read()?[..2].iter().map(|&number| number as usize).collect::<Vec<_>>();
-        if asked[..] != seen[..] || seen[1] > most {
+        let expected = [group.div_ceil(width), width];
+        if seen[..] != expected || asked != expected || expected[0] > most {
             return Err(format!(
-                "a group of {group} has sub-groups of {seen:?}, the query says {asked:?}, at most {most}"
+                "a group of {group} has sub-groups of {seen:?}, the queries say {asked:?} and {width}, at most {most}"
             ));
         }
     }
-    let of_kernel = sub_group_number(&kernel, CL_KERNEL_MAX_NUM_SUB_GROUPS, 0)?;
-    if of_kernel > most {
+    let of_kernel = sub_group_number(kernel, CL_KERNEL_MAX_NUM_SUB_GROUPS, 0)?;
+    if of_kernel > most || of_kernel != largest / width {
         return Err(format!("the kernel has up to {of_kernel} sub-groups, the device {most}"));
     }
-    Ok(())
+    match run(kernel, &arguments, &Launch::linear(size, size)) {
+        Ok(()) if largest == size => Ok(()),
+        Err(error) if largest < size && error.contains("CL_INVALID_WORK_GROUP_SIZE") => Ok(()),
+        other => Err(format!("a group of {size}: {other:?}, where {largest} is the largest")),
+    }
 }
 
 /// A kernel that requires sub-groups of 8 has no wider threads: its largest group is smaller, and a power of

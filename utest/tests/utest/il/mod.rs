@@ -84,6 +84,13 @@ pub fn image_blocks(bytes: usize, count: usize, media: Option<[usize; 2]>) -> Re
     Kernel::create(&program, "blocks").map_err(text("clCreateKernel"))
 }
 
+/// The kernel of [`module::count_sub_groups`].
+pub fn count_sub_groups() -> Result<Kernel, String> {
+    let mut program = from_il(&module::count_sub_groups(bits()?))?;
+    build(&mut program)?;
+    Kernel::create(&program, "k").map_err(text("clCreateKernel"))
+}
+
 /// Sums, minima and maxima of floats, without an order.
 fn float_atomics() -> Outcome {
     let mut program = from_il(&module::float_atomics(bits()?))?;

@@ -305,6 +305,49 @@ fn image_blocks_of(
     Ok(bytes(b))
 }
 
+/// A kernel `k(global uint *out, global const uint *in)`: `out` begins with the number of sub-groups and their size, and
+/// goes on with an element of a private array, which keeps the kernel from 32 lanes.
+pub fn count_sub_groups(bits: u32) -> Vec<u8> {
+    count_sub_groups_of(bits).expect("the module is whole")
+}
+
+fn count_sub_groups_of(bits: u32) -> Result<Vec<u8>, rspirv::dr::Error> {
+    let mut b = begin(bits, &[Capability::SubgroupDispatch]);
+    b.set_version(1, 1);
+    let (void, int) = (b.type_void(), b.type_int(32, 0));
+    let inputs = b.type_pointer(None, StorageClass::Input, int);
+    let ints = b.type_pointer(None, StorageClass::CrossWorkgroup, int);
+    let constants: [Word; 3] = [0, 1, 2].map(|bits| b.constant_bit32(int, bits));
+    let length = b.constant_bit32(int, 128);
+    let array = b.type_array(int, length);
+    let [array, element] = [array, int].map(|ty| b.type_pointer(None, StorageClass::Function, ty));
+    let kernel = b.type_function(void, [ints, ints]);
+    let counts = [BuiltIn::NumSubgroups, BuiltIn::SubgroupMaxSize].map(|built_in| {
+        let input = b.variable(inputs, None, StorageClass::Input, None);
+        b.decorate(input, Decoration::BuiltIn, [Operand::BuiltIn(built_in)]);
+        input
+    });
+    let function = b.begin_function(void, None, FunctionControl::NONE, kernel)?;
+    let (out, input) = (b.function_parameter(ints)?, b.function_parameter(ints)?);
+    b.begin_block(None)?;
+    let private = b.variable(array, None, StorageClass::Function, None);
+    let count = b.load(int, None, counts[0], None, [])?;
+    let size = b.load(int, None, counts[1], None, [])?;
+    let stored = b.in_bounds_access_chain(element, None, private, [size])?;
+    b.store(stored, size, None, [])?;
+    let index = b.load(int, None, input, None, [])?;
+    let loaded = b.in_bounds_access_chain(element, None, private, [index])?;
+    let loaded = b.load(int, None, loaded, None, [])?;
+    for (index, value) in constants.into_iter().zip([count, size, loaded]) {
+        let element = b.in_bounds_ptr_access_chain(ints, None, out, index, [])?;
+        b.store(element, value, None, [])?;
+    }
+    b.ret()?;
+    b.end_function()?;
+    b.entry_point(ExecutionModel::Kernel, function, "k", counts);
+    Ok(bytes(b))
+}
+
 /// A kernel `float_atomics(global float *out, global const float *in)`: `out` becomes sum, minimum and maximum of itself
 /// and all elements of `in`.
 pub fn float_atomics(bits: u32) -> Vec<u8> {
