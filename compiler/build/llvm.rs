@@ -87,6 +87,7 @@ impl Llvm {
             ("gencl_passes", "src/llvm/passes.cpp", &[analyses]),
             ("gencl_promote", "src/llvm/promote.cpp", &[]),
             ("gencl_widen", "src/llvm/widen.cpp", &[]),
+            ("gencl_variables", "src/llvm/variables.cpp", &[]),
             ("gencl_unroll", "src/llvm/unroll.cpp", &[analyses]),
         ] {
             self.build_bridge(name, source, headers);

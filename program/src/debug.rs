@@ -64,6 +64,7 @@ options! {
     PROFILE_LAUNCHES "profile-launches" "FIRST-LAST" "With profile: count these launches only, several separated by + (gencl-profile --launch).";
     PROFILE_KERNELS "profile-kernels" "NAME" "With profile: count launches of these kernels only, several separated by + (gencl-profile --kernel).";
     FAST_PROFILE "fast-profile" "" "With profile: count executions and lanes in translated code, and nothing else (gencl-profile --fast).";
+    DEBUGGER "debug" "FOLDER" "Compile for debugging, with variables in memory, and have the debugger that listens in this folder control launches on the simulated GPU (gencl-debug).";
     TRANSLATIONS "translations" "FOLDER" "Write the LLVM IR and the host's assembly of each kernel that is translated for the simulator.";
     HOST "host" "v2|v3|v4" "Translate for this level of x86-64, not for the host's processor; code for a level that it does not have is only written (translations).";
     CHECK "check" "" "Build kernels with checks of what they access and compute, and print what these find.";

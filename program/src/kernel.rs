@@ -151,6 +151,10 @@ pub struct Kernel {
     /// Private memory per work-item in bytes (contained in `scratch_size` or `stack_size`), for
     /// `CL_KERNEL_PRIVATE_MEM_SIZE`.
     pub private_size: u32,
+    /// For debuggers, how private memory is interleaved: so many bytes of each lane in turn; 0: each lane's are contiguous. It
+    /// begins after the spilled registers in scratch memory, or in the thread's part of the buffer for what exceeds that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub private_granule: Option<u32>,
     /// Spilled registers per thread in bytes (contained in `scratch_size`), for
     /// `CL_KERNEL_SPILL_MEM_SIZE_INTEL`. Files omit 0, so that files without this field remain valid.
     #[serde(default, skip_serializing_if = "is_zero")]

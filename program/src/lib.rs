@@ -7,6 +7,7 @@
 mod check;
 mod data;
 pub mod debug;
+pub mod debug_address;
 pub mod diagnosis;
 pub mod elf;
 pub mod environment;

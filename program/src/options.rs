@@ -44,6 +44,10 @@ pub const RELAXED_MATH: &str = "-cl-fast-relaxed-math";
 pub const LINE_TABLES: &[&str] =
     &["-debug-info-kind=line-tables-only", "-dwarf-version=5", "-gembed-source", "-fdebug-compilation-dir=."];
 
+/// The same with variables and types. Of options that contradict each other, clang takes the last one.
+pub const VARIABLES: &[&str] =
+    &["-debug-info-kind=standalone", "-dwarf-version=5", "-gembed-source", "-fdebug-compilation-dir=."];
+
 /// All work-groups have the same size, although OpenCL C 2.0 and later allow others.
 const UNIFORM_GROUPS: &str = "-cl-uniform-work-group-size";
 

@@ -41,6 +41,8 @@ pub struct Options {
     pub check: bool,
     /// Return the LIR as text as well.
     pub dump_lir: bool,
+    /// Instructions are not scheduled.
+    pub in_order: bool,
 }
 
 /// A kernel in machine code.
@@ -176,7 +178,7 @@ fn finish(
     let registers = options.registers.unwrap_or(target.execution.registers).min(target.execution.registers);
     coalesce::coalesce(&mut selected.program);
     let exceeds = liveness::peak(&selected.program) > registers * lir::GRF * MAX_PRESSURE / 100;
-    let budgets = if exceeds { &[] } else { PRESSURE_LIMITS };
+    let budgets = if exceeds || options.in_order { &[] } else { PRESSURE_LIMITS };
     let scheduled = budgets.iter().find_map(|percent| {
         let program =
             schedule::before_allocation(&selected.program, target.generation, registers * percent / 100);
@@ -196,7 +198,9 @@ fn finish(
             }
         },
     };
-    schedule::after_allocation(&mut selected.program, &locations, target.generation);
+    if !options.in_order {
+        schedule::after_allocation(&mut selected.program, &locations, target.generation);
+    }
     if options.check || cfg!(debug_assertions) {
         check::check(&selected.program, &locations).map_err(internal("check of the register allocation"))?;
     }
@@ -220,6 +224,7 @@ fn finish(
         PrivateLocation::Stack => (0, private),
     };
     kernel.stack_size = stack;
+    kernel.private_granule = options.in_order.then_some(selected.private_granule.unwrap_or(0));
     let limit = target.payload.scratch;
     kernel.scratch_size = match scratch_size(selected.program.spill_size, in_scratch, limit) {
         Some(size) => size,

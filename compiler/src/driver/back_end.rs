@@ -12,6 +12,9 @@ use crate::ir::passes::{ControlFlow, Strategy};
 use crate::ir::{self, Unit, passes, text};
 use crate::{dwarf, statistics};
 
+/// Lanes of threads of programs that are debugged, where the work-group is not too large.
+const DEBUGGED_LANES: u32 = 8;
+
 impl Driver<'_> {
     /// Compiles Gen IR to machine code, at SIMD width `lanes` if given, but kernels that use sub-groups at the
     /// width that they have without. `program` has the parts that are complete; `name` is the source's name in
@@ -29,16 +32,19 @@ impl Driver<'_> {
         }
         let control_flow = self.debug.value(debug::CONTROL_FLOW);
         let control_flow = control_flow.and_then(ControlFlow::from_name).unwrap_or_default();
+        let in_order = self.is_debugged();
         let lower_qwords = !target.execution.int64 || self.debug.is_set(debug::QWORDS);
-        let strategy = Strategy { control_flow, lower_qwords, no_gotos: !target.execution.gotos };
+        let strategy = Strategy { control_flow, lower_qwords, no_gotos: !target.execution.gotos, in_order };
         self.run("", "ir", |driver| passes::standard(&mut unit, strategy, &mut Observer { driver }))
             .map_err(|e| self.internal(&e.function, &e))?;
         if self.debug.is_set(debug::IR) {
             self.listener.print(debug::IR, &text::print(&unit));
         }
 
+        let simd = self.debug.value(debug::SIMD).and_then(|simd| simd.parse().ok());
         let options = codegen::Options {
-            simd: self.debug.value(debug::SIMD).and_then(|simd| simd.parse().ok()),
+            simd: simd.or(in_order.then_some(DEBUGGED_LANES)),
+            in_order,
             check: self.debug.is_set(debug::VALIDATE),
             dump_lir: self.debug.is_set(debug::LIR),
             ..codegen::Options::default()
@@ -66,8 +72,11 @@ impl Driver<'_> {
         if self.debug.is_set(debug::STATS) {
             self.listener.print(debug::STATS, &statistics::table(&kernels, name));
         }
+        let pointer_bytes = (target.pointer_bits() / 8) as u8;
         let mut debug = self
-            .run("", "line-tables", |_| dwarf::sections(&kernels, &lines, &unit.locations))
+            .run("", "line-tables", |_| {
+                dwarf::sections(&kernels, &lines, &unit.locations, &unit.variables, pointer_bytes)
+            })
             .map_err(|e| self.internal("", format!("line tables: {e}")))?;
         if self.debug.is_set(debug::PROFILE) {
             debug.push(DebugSection { name: GEN_IR.into(), bytes: text::print(&unit).into_bytes() });

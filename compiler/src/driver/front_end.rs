@@ -1,7 +1,7 @@
 //! The front ends: from a source to an LLVM module. One is clang, the other one reads SPIR-V.
 
 use gencl_device_info::DeviceInfo;
-use gencl_program::options::{BuildOptions, EXACT_DIVISION, LINE_TABLES};
+use gencl_program::options::{BuildOptions, EXACT_DIVISION, LINE_TABLES, VARIABLES};
 use gencl_program::{Profile, debug};
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -22,6 +22,8 @@ pub(super) struct Source<'a> {
     pub options: &'a BuildOptions,
     /// Whether instructions get locations in the source, with any options.
     pub lines: bool,
+    /// Whether variables of the source are described, too.
+    pub variables: bool,
 }
 
 /// What a front end makes of a source.
@@ -39,11 +41,14 @@ struct Parsed<'ctx> {
 
 /// Clang as the front end. `ast` requests the syntax tree.
 fn clang<'ctx>(context: &'ctx Context, source: Source, ast: bool) -> Parsed<'ctx> {
-    let Source { build, target, options, lines } = source;
+    let Source { build, target, options, lines, variables } = source;
     let profile = Profile::of(target.family);
     let mut arguments = clang::options::arguments(options, &profile);
     if lines {
         arguments.extend(LINE_TABLES.iter().map(ToString::to_string));
+    }
+    if variables {
+        arguments.extend(VARIABLES.iter().map(ToString::to_string));
     }
     let headers: Vec<_> =
         build.headers.iter().map(|header| (header.name.as_str(), header.source.as_slice())).collect();
@@ -65,7 +70,7 @@ fn clang<'ctx>(context: &'ctx Context, source: Source, ast: bool) -> Parsed<'ctx
 
 /// The reader of SPIR-V as the front end.
 fn spirv<'ctx>(context: &'ctx Context, source: Source) -> Parsed<'ctx> {
-    let Source { build, target, options, lines } = source;
+    let Source { build, target, options, lines, variables } = source;
     let Machine { triple, data_layout, .. } = Machine::of(target);
     let pointer_bits = target.pointer_bits();
     let Profile { half, double, long_atomics, generic_pointers, .. } = Profile::of(target.family);
@@ -75,7 +80,7 @@ fn spirv<'ctx>(context: &'ctx Context, source: Source) -> Parsed<'ctx> {
         data_layout,
         features: gencl_spirv::Features { half, double, long_atomics, generic_pointers },
         correctly_rounded: options.arguments.iter().any(|option| option == EXACT_DIVISION),
-        lines: lines || options.arguments.iter().any(|option| option == LINE_TABLES[0]),
+        lines: lines || variables || options.arguments.iter().any(|option| option == LINE_TABLES[0]),
         specialization: build.specialization,
     };
     let module = gencl_spirv::translate(build.source, &environment)

@@ -49,7 +49,7 @@ impl Driver<'_> {
         module: &Module<'ctx>,
         target: &DeviceInfo,
     ) -> Result<Result<Unit, TranslateError>, Stop> {
-        let mut work = Work::new(context, module, target, Tools::of(self.debug));
+        let mut work = Work::new(context, module, target, Tools::of(self.debug), self.is_debugged());
         for step in STEPS {
             if step.is_needed(&work) {
                 let name = step.name;

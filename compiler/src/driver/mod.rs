@@ -273,7 +273,13 @@ impl<'a> Driver<'a> {
             target,
             options,
             lines: self.debug.is_set(debug::PROFILE) || Tools::of(self.debug).any(),
+            variables: self.is_debugged(),
         }
+    }
+
+    /// Whether programs are compiled for a debugger.
+    fn is_debugged(&self) -> bool {
+        self.debug.is_set(debug::DEBUGGER)
     }
 
     /// A failure that is a fault of the compiler itself.

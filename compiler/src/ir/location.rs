@@ -17,6 +17,8 @@ pub struct Locations {
     pub files: Vec<SourceFile>,
     /// Functions, also those that were inlined.
     pub functions: Vec<SourceFunction>,
+    /// Blocks in functions, if the source was compiled with variables.
+    pub blocks: Vec<SourceBlock>,
     /// By [`Location`].
     positions: Vec<Position>,
 }
@@ -41,11 +43,27 @@ pub struct SourceFunction {
     pub line: u32,
 }
 
+/// A block of a function in the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SourceBlock {
+    /// What it is in.
+    pub parent: Scope,
+}
+
+/// What a variable is declared in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Scope {
+    /// Index in [`Locations::functions`].
+    Function(usize),
+    /// Index in [`Locations::blocks`].
+    Block(usize),
+}
+
 /// A position in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
-    /// Index in [`Locations::functions`].
-    pub function: usize,
+    /// The innermost function or block.
+    pub scope: Scope,
     /// Index in [`Locations::files`].
     pub file: usize,
     /// From 1; 0 for code that belongs to no line.
@@ -80,6 +98,16 @@ impl Locations {
     #[must_use]
     pub fn position(&self, location: Location) -> Option<&Position> {
         self.positions.get(location.0?.get() as usize - 1)
+    }
+
+    /// The function that a scope is, or is in.
+    #[must_use]
+    pub fn function(&self, scope: Scope) -> usize {
+        match scope {
+            Scope::Function(function) => function,
+            // As deep as blocks are in each other.
+            Scope::Block(block) => self.function(self.blocks[block].parent),
+        }
     }
 
     /// Whether there is none, as when the source was compiled without line tables.

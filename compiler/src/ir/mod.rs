@@ -30,6 +30,7 @@ pub(crate) mod random;
 pub mod signature;
 pub mod text;
 pub mod validate;
+pub mod variable;
 
 pub use arithmetic::{BinaryOp, TernaryOp, UnaryOp};
 pub use build::Builder;
@@ -482,4 +483,6 @@ pub struct Unit {
     pub race_unchecked: Vec<String>,
     /// Positions of the instructions in the source. The text form does not have them either.
     pub locations: location::Locations,
+    /// Variables of the source, if it was compiled for debugging.
+    pub variables: variable::Variables,
 }

@@ -23,7 +23,7 @@ unsafe extern "C" {
 
 /// A `DILocation`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct DebugLocation<'m>(Node<'m>);
+pub struct DebugLocation<'m>(pub(super) Node<'m>);
 
 /// A `DISubprogram`: a function in the source.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -31,17 +31,17 @@ pub struct Subprogram<'m>(Node<'m>);
 
 /// A `DIFile`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct File<'m>(Node<'m>);
+pub struct File<'m>(pub(super) Node<'m>);
 
 /// A metadata node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-struct Node<'m> {
-    raw: LLVMMetadataRef,
+pub struct Node<'m> {
+    pub(super) raw: LLVMMetadataRef,
     life: PhantomData<&'m ()>,
 }
 
 impl Node<'_> {
-    fn new(raw: LLVMMetadataRef) -> Option<Self> {
+    pub(super) fn new(raw: LLVMMetadataRef) -> Option<Self> {
         (!raw.is_null()).then_some(Node { raw, life: PhantomData })
     }
 
@@ -77,9 +77,14 @@ impl<'m> DebugLocation<'m> {
         Node::new(ask!(LLVMDILocationGetInlinedAt(self.0.raw))).map(Self)
     }
 
+    /// The scope: a block, or a function.
+    pub fn scope(self) -> Option<Node<'m>> {
+        Node::new(ask!(LLVMDILocationGetScope(self.0.raw)))
+    }
+
     /// The function.
     pub fn subprogram(self) -> Option<Subprogram<'m>> {
-        Node::new(ask!(gencl_subprogram(LLVMDILocationGetScope(self.0.raw)))).map(Subprogram)
+        self.scope().and_then(Subprogram::from_scope)
     }
 
     /// The file: another one than the function's after an `#include` or `#line` in it.
@@ -92,6 +97,16 @@ impl<'m> Subprogram<'m> {
     /// The debug information of a function.
     pub fn of(function: Value<'m>) -> Option<Self> {
         Node::new(ask!(LLVMGetSubprogram(function.raw))).map(Self)
+    }
+
+    /// The function that a scope is, or is in.
+    pub fn from_scope(scope: Node<'m>) -> Option<Self> {
+        Node::new(ask!(gencl_subprogram(scope.raw))).map(Subprogram)
+    }
+
+    /// Whether it is this scope.
+    pub fn is(self, scope: Node<'m>) -> bool {
+        self.0 == scope
     }
 
     /// Its name.

@@ -3,7 +3,7 @@
 //! A new version of LLVM requires changes in these files only:
 //!
 //! - [`view`]: modules, functions, blocks and values to read;
-//! - [`debug`]: debug locations to read;
+//! - [`debug`]: debug locations to read, and [`variables`] of the source;
 //! - `build`: modules to change;
 //! - [`library`]: linking the built-in library;
 //! - [`generic`]: generic pointers, and accesses through them;
@@ -28,6 +28,7 @@ pub mod prepare;
 pub mod printf;
 pub mod steps;
 pub mod text;
+pub mod variables;
 pub mod view;
 
 use gencl_device_info::DeviceInfo;

@@ -14,17 +14,56 @@ use super::ask;
 /// Removes unused functions before any optimisation: large programs have many.
 pub const REDUCE: &str = "globaldce";
 
-/// Inlines all calls, after simplifying the functions. Those that call themselves last become loops; of functions that
-/// call each other, one does so when it has inlined the others.
-pub const INLINE: &str = "function(sroa,early-cse,simplifycfg,tailcallelim),always-inline,globaldce";
+/// LLVM's passes of a build. Steps without passes are left out.
+#[derive(Debug)]
+pub struct Pipeline {
+    /// Inlines all calls, after simplifying the functions. Those that call themselves last become loops; of functions
+    /// that call each other, one does so when it has inlined the others.
+    pub inline: &'static str,
+    /// The first half of optimisation.
+    pub simplify: &'static str,
+    /// The second half, on code that may have become large by unrolling.
+    pub optimize: &'static str,
+    /// Inlines the library's functions that lowering has added.
+    pub inline_again: &'static str,
+    /// The form that the translation requires: one return, no switches, no dead code. Loops have dedicated exit blocks
+    /// for the copies of values that are used after them.
+    pub finish: &'static str,
+    /// Whether variables that the source names stay in memory.
+    pub keeps_variables: bool,
+}
 
-/// The same for code that is checked afterwards: private variables stay in memory, but for whole ones that are only
-/// loaded and stored.
-pub const INLINE_UNCHANGED: &str = "function(mem2reg,simplifycfg,tailcallelim),always-inline,globaldce";
+/// The usual one.
+pub static OPTIMIZED: Pipeline = Pipeline {
+    inline: "function(sroa,early-cse,simplifycfg,tailcallelim),always-inline,globaldce",
+    simplify: SIMPLIFY,
+    optimize: OPTIMIZE,
+    inline_again: INLINE_AGAIN,
+    finish: "globaldce,function(simplifycfg,mergereturn,lower-switch,dce,loop-simplify)",
+    keeps_variables: false,
+};
+
+/// For code that is checked after inlining: private variables stay in memory until then, but for whole ones that are
+/// only loaded and stored.
+pub static CHECKED: Pipeline =
+    Pipeline { inline: "function(mem2reg,simplifycfg,tailcallelim),always-inline,globaldce", ..OPTIMIZED };
+
+/// For a debugger: no pass may move or unite what belongs to different lines, nor load a variable less often than the
+/// source reads it. Only branches on constants, of which the library's functions have many, are decided.
+pub static DEBUGGED: Pipeline = Pipeline {
+    inline: "always-inline,globaldce",
+    simplify: "function(sccp,dce)",
+    optimize: "",
+    inline_again: "always-inline,globaldce,function(sccp,dce)",
+    finish: "globaldce,function(mergereturn,lower-switch,dce,loop-simplify)",
+    keeps_variables: true,
+};
 
 unsafe extern "C" {
     /// In `passes.cpp`.
     fn gencl_hide_integers(module: LLVMModuleRef);
+    /// In `variables.cpp`.
+    fn gencl_promote_unnamed(module: LLVMModuleRef);
     /// In `unroll.cpp`.
     fn gencl_unroll_loops(module: LLVMModuleRef);
     /// In `promote.cpp`.
@@ -38,6 +77,12 @@ unsafe extern "C" {
 pub fn hide_integers(module: &Module) {
     // SAFETY: the function takes any valid module and keeps nothing of it.
     unsafe { gencl_hide_integers(module.as_mut_ptr()) }
+}
+
+/// Promotes private variables that the source does not name, and those whose types memory does not have.
+pub fn promote_unnamed(module: &Module) {
+    // SAFETY: the function takes any valid module and keeps nothing of it.
+    unsafe { gencl_promote_unnamed(module.as_mut_ptr()) }
 }
 
 /// Unrolls loops over small private arrays, which LLVM's own heuristics would not.
@@ -62,7 +107,7 @@ pub fn widen_halves(module: &Module) {
 /// The first half of -O2, in its order, without the vectorisers (lanes are the vectors; SLP took most of the
 /// time on large kernels), passes for exceptions and coroutines, and half of the runs of
 /// `instcombine`, the most expensive pass. It does not unroll loops.
-pub const SIMPLIFY: &str = "always-inline,globalopt,ipsccp,function<eager-inv>(sroa,early-cse,instcombine<no-verify-fixpoint>,\
+const SIMPLIFY: &str = "always-inline,globalopt,ipsccp,function<eager-inv>(sroa,early-cse,instcombine<no-verify-fixpoint>,\
              simplifycfg<switch-range-to-icmp;no-switch-to-lookup;keep-loops;speculate-blocks>),\
              require<globals-aa>,function(invalidate<aa>),cgscc(function-attrs),\
              function<eager-inv>(sroa,early-cse<memssa>,jump-threading,correlated-propagation,\
@@ -75,7 +120,7 @@ pub const SIMPLIFY: &str = "always-inline,globalopt,ipsccp,function<eager-inv>(s
              loop(loop-idiom,indvars,simple-loop-unswitch<no-nontrivial;trivial>,loop-deletion))";
 
 /// The second half of -O2, on code that may have become large by unrolling.
-pub const OPTIMIZE: &str = "function<eager-inv>(loop(loop-unroll-full),loop-unroll<O2>,\
+const OPTIMIZE: &str = "function<eager-inv>(loop(loop-unroll-full),loop-unroll<O2>,\
              sroa,vector-combine,mldst-motion,gvn,sccp,bdce,instcombine<no-verify-fixpoint>,jump-threading,\
              correlated-propagation,adce,memcpyopt,dse,loop-mssa(licm<allowspeculation>),\
              simplifycfg<switch-range-to-icmp;keep-loops;hoist-common-insts;sink-common-insts;speculate-blocks>),\
@@ -88,12 +133,8 @@ pub const OPTIMIZE: &str = "function<eager-inv>(loop(loop-unroll-full),loop-unro
              simplifycfg<switch-range-to-icmp;speculate-blocks>),globaldce,constmerge";
 
 /// Inlines the library's functions that lowering has added.
-pub const INLINE_AGAIN: &str = "always-inline,globaldce,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,gvn,\
+const INLINE_AGAIN: &str = "always-inline,globaldce,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,gvn,\
              instcombine<no-verify-fixpoint>,simplifycfg)";
-
-/// The form that the translation requires: one return, no switches, no dead code. Loops have dedicated exit
-/// blocks for the copies of values that are used after them.
-pub const FINISH: &str = "globaldce,function(simplifycfg,mergereturn,lower-switch,dce,loop-simplify)";
 
 /// Runs LLVM's passes.
 ///

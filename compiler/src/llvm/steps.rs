@@ -8,6 +8,7 @@ use gencl_program::printf::PrintfFormat;
 use inkwell::context::Context;
 use inkwell::module::Module;
 
+use super::pipeline::{CHECKED, DEBUGGED, OPTIMIZED, Pipeline};
 use super::{Machine, atomics, check, generic, library, lower, pipeline, prepare, printf, view};
 
 /// A module in work, and what steps leave for later ones.
@@ -24,6 +25,7 @@ pub struct Work<'w, 'ctx> {
     pub race_unchecked: Vec<String>,
     /// What is checked.
     tools: Tools,
+    pipeline: &'static Pipeline,
     /// Whether there are calls of functions of the library that are to be linked once more.
     calls: bool,
     /// Whether arrays were promoted to vectors.
@@ -31,14 +33,21 @@ pub struct Work<'w, 'ctx> {
 }
 
 impl<'w, 'ctx> Work<'w, 'ctx> {
-    /// The beginning of the work on a module. `tools` says which checks kernels get.
+    /// The beginning of the work on a module. `tools` says which checks kernels get; `debugged` keeps variables of the
+    /// source in memory, and code in its order.
     pub fn new(
         context: &'ctx Context,
         module: &'w Module<'ctx>,
         target: &'w DeviceInfo,
         tools: Tools,
+        debugged: bool,
     ) -> Self {
         let machine = Machine::of(target);
+        let pipeline = match (debugged, tools.any()) {
+            (true, _) => &DEBUGGED,
+            (false, true) => &CHECKED,
+            (false, false) => &OPTIMIZED,
+        };
         let (formats, sites, race_unchecked) = (Vec::new(), Vec::new(), Vec::new());
         Self {
             context,
@@ -49,6 +58,7 @@ impl<'w, 'ctx> Work<'w, 'ctx> {
             sites,
             race_unchecked,
             tools,
+            pipeline,
             calls: false,
             promoted: false,
         }
@@ -64,7 +74,10 @@ impl<'w, 'ctx> Work<'w, 'ctx> {
     }
 
     fn inline(&self) -> Result<(), String> {
-        self.run_passes(if self.tools.any() { pipeline::INLINE_UNCHANGED } else { pipeline::INLINE })
+        if self.pipeline.keeps_variables {
+            pipeline::promote_unnamed(self.module);
+        }
+        self.run_passes(self.pipeline.inline)
     }
 }
 
@@ -192,17 +205,20 @@ pub const STEPS: &[Step] = &[
     })
     .only_if(|work| work.tools.memory || work.tools.race || work.tools.sync || work.tools.undefined),
     Step::new("llvm-simplify", "the first half of -O2, without vectorisers and unrolling", |work| {
-        work.run_passes(pipeline::SIMPLIFY)
+        work.run_passes(work.pipeline.simplify)
     }),
     Step::new("unroll-loops", "unrolls loops over small private arrays", |work| {
         pipeline::unroll_loops(work.module);
         Ok(())
-    }),
-    Step::new("llvm-optimize", "the second half of -O2", |work| work.run_passes(pipeline::OPTIMIZE)),
+    })
+    .only_if(|work| !work.pipeline.keeps_variables),
+    Step::new("llvm-optimize", "the second half of -O2", |work| work.run_passes(work.pipeline.optimize))
+        .only_if(|work| !work.pipeline.optimize.is_empty()),
     Step::new("promote-arrays", "promotes small private arrays with dynamic indices to vectors", |work| {
         work.promoted = pipeline::promote_arrays(work.module);
         Ok(())
-    }),
+    })
+    .only_if(|work| !work.pipeline.keeps_variables),
     Step::new("lower-arithmetic", "divisions and square roots become calls of the library", |work| {
         work.calls = library::has_late_calls(work.module) | lower::arithmetic(work.context, work.module);
         Ok(())
@@ -229,7 +245,7 @@ pub const STEPS: &[Step] = &[
         Ok(())
     })
     .only_if(|work| work.calls),
-    Step::new("llvm-inline-again", "inlines them", |work| work.run_passes(pipeline::INLINE_AGAIN))
+    Step::new("llvm-inline-again", "inlines them", |work| work.run_passes(work.pipeline.inline_again))
         .only_if(|work| work.calls || work.promoted),
     Step::new(
         "widen-halves",
@@ -241,6 +257,6 @@ pub const STEPS: &[Step] = &[
     )
     .only_if(|work| !work.target.execution.half),
     Step::new("llvm-finish", "one return, no switches, loops with exit blocks", |work| {
-        work.run_passes(pipeline::FINISH)
+        work.run_passes(work.pipeline.finish)
     }),
 ];

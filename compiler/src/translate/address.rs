@@ -7,6 +7,7 @@ use super::element_pointer::{Index, Indices, indices};
 use super::offset::without_constant;
 use super::translator::Translator;
 use super::types::{Scalar, address_space, scalar};
+use crate::ir::variable::Place;
 use crate::ir::{BinaryOp, Input, Reg, Space, Type};
 use crate::llvm::prepare::ARGUMENT_PREFIX;
 use crate::llvm::view::{Opcode, TypeKind, Value, ValueKind};
@@ -30,6 +31,7 @@ impl<'m> Translator<'_, 'm> {
                 Some(argument) => Ok(self.argument_address(argument)),
                 None => {
                     let (section, place) = self.variables.place(self.module, variable)?;
+                    self.declarations.global(self.sources, variable, Place::Data(section, place));
                     let source = match section {
                         DataSection::Constants => PushSource::ConstantBase,
                         DataSection::Variables => PushSource::VariableBase,
@@ -69,6 +71,8 @@ impl<'m> Translator<'_, 'm> {
         let place = self.function.local_size.next_multiple_of(align);
         self.function.local_size = place + self.module.size_of(ty) as u32;
         self.local.insert(variable, place);
+        let kernel = self.declarations.kernel;
+        self.declarations.global(self.sources, variable, Place::Local { kernel, offset: place });
         place
     }
 
@@ -83,6 +87,7 @@ impl<'m> Translator<'_, 'm> {
         let end = place.checked_add(size.next_multiple_of(4));
         self.function.private_size = end.ok_or_else(|| Failure::new("more than 4 GB of private memory"))?;
         self.private.insert(instruction, place);
+        self.declarations.private(self.sources, instruction, place);
         Ok(self.immediate(Type::U32, place.into()))
     }
 

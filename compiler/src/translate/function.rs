@@ -5,6 +5,7 @@ use rustc_hash::FxHashSet;
 use super::data::Variables;
 use super::location::Sources;
 use super::translator::Translator;
+use super::variables::Declarations;
 use super::{Failure, arguments};
 use crate::ir::{Function, Op, UnaryOp};
 use crate::llvm::generic::GENERIC;
@@ -55,8 +56,9 @@ pub fn translate<'m>(
     kernel: Value<'m>,
     variables: &mut Variables<'m>,
     sources: &mut Sources<'m>,
+    declarations: &mut Declarations<'m>,
 ) -> Result<Function, Failure> {
-    let mut translator = Translator::new(module, kernel, variables, sources);
+    let mut translator = Translator::new(module, kernel, variables, sources, declarations);
     arguments::describe(&mut translator)?;
     if kernel.blocks().any(|block| block.instructions().any(|i| mentions_generic(i) || asks_for_null(i))) {
         // A pointer to the first byte would be null, which is the result of `to_local` for other pointers.

@@ -3,8 +3,9 @@
 use rustc_hash::FxHashMap;
 
 use crate::ir::Location;
-use crate::ir::location::{Locations, Position, SourceFile, SourceFunction};
-use crate::llvm::debug::{DebugLocation, File, Subprogram};
+use crate::ir::location::{Locations, Position, Scope, SourceBlock, SourceFile, SourceFunction};
+use crate::llvm::debug::{DebugLocation, File, Node, Subprogram};
+use crate::llvm::variables::describe;
 use crate::llvm::view::Value;
 
 /// The name of a file that has none, as after `#line 7 ""`.
@@ -16,6 +17,7 @@ pub struct Sources<'m> {
     locations: Locations,
     positions: FxHashMap<DebugLocation<'m>, Location>,
     functions: FxHashMap<Subprogram<'m>, usize>,
+    blocks: FxHashMap<Node<'m>, Scope>,
     files: FxHashMap<File<'m>, usize>,
 }
 
@@ -31,7 +33,8 @@ impl<'m> Sources<'m> {
         let Some(subprogram) = Subprogram::of(kernel) else { return Location::NONE };
         let function = self.function(subprogram);
         let SourceFunction { file, line, .. } = self.locations.functions[function];
-        self.locations.add(Position { function, file, line, column: 0, inlined_at: Location::NONE })
+        let scope = Scope::Function(function);
+        self.locations.add(Position { scope, file, line, column: 0, inlined_at: Location::NONE })
     }
 
     /// All locations.
@@ -39,18 +42,43 @@ impl<'m> Sources<'m> {
         self.locations
     }
 
-    fn location(&mut self, location: DebugLocation<'m>) -> Location {
+    /// The location of a `DILocation`.
+    pub fn location(&mut self, location: DebugLocation<'m>) -> Location {
         if let Some(&known) = self.positions.get(&location) {
             return known;
         }
-        let Some(subprogram) = location.subprogram() else { return Location::NONE };
+        let Some(scope) = location.scope().and_then(|scope| self.scope(scope)) else { return Location::NONE };
         // Calls of calls: as deep as functions are inlined into each other.
         let inlined_at = location.inlined_at().map(|call| self.location(call)).unwrap_or_default();
-        let (function, file) = (self.function(subprogram), self.file(location.file()));
+        let file = self.file(location.file());
         let (line, column) = (location.line(), location.column());
-        let added = self.locations.add(Position { function, file, line, column, inlined_at });
+        let added = self.locations.add(Position { scope, file, line, column, inlined_at });
         self.positions.insert(location, added);
         added
+    }
+
+    /// A scope in a function; none for those outside.
+    pub fn scope(&mut self, node: Node<'m>) -> Option<Scope> {
+        if let Some(&known) = self.blocks.get(&node) {
+            return Some(known);
+        }
+        let scope = match Subprogram::from_scope(node)? {
+            subprogram if subprogram.is(node) => Scope::Function(self.function(subprogram)),
+            _ => {
+                let described = describe(node);
+                // As deep as blocks are in each other.
+                let parent = self.scope(described.scope?)?;
+                // What `#line` and `#include` begin is no block.
+                if described.line == 0 {
+                    parent
+                } else {
+                    self.locations.blocks.push(SourceBlock { parent });
+                    Scope::Block(self.locations.blocks.len() - 1)
+                }
+            }
+        };
+        self.blocks.insert(node, scope);
+        Some(scope)
     }
 
     fn function(&mut self, subprogram: Subprogram<'m>) -> usize {
@@ -65,7 +93,8 @@ impl<'m> Sources<'m> {
         added
     }
 
-    fn file(&mut self, file: Option<File<'m>>) -> usize {
+    /// The index of a file.
+    pub fn file(&mut self, file: Option<File<'m>>) -> usize {
         if let Some(&known) = file.and_then(|file| self.files.get(&file)) {
             return known;
         }

@@ -24,6 +24,7 @@ mod memory;
 mod offset;
 mod translator;
 mod types;
+mod variables;
 mod wide;
 
 use thiserror::Error;
@@ -77,16 +78,19 @@ impl Failure {
 /// The first construct that is not supported.
 pub fn translate(module: Module) -> Result<Unit, TranslateError> {
     let (mut variables, mut sources) = (data::Variables::default(), location::Sources::default());
+    let mut declarations = variables::Declarations::default();
     let mut functions = Vec::new();
     for kernel in module.functions().filter(|function| function.is_kernel()) {
-        let function =
-            function::translate(module, kernel, &mut variables, &mut sources).map_err(|failure| {
-                // What is wrong with a kernel's arguments is in no instruction.
-                let definition = || Subprogram::of(kernel).map(|subprogram| (subprogram.line(), 0));
-                let location = failure.location.or_else(definition);
-                TranslateError { kernel: kernel.name(), location, message: failure.message }
-            })?;
+        let function = function::translate(module, kernel, &mut variables, &mut sources, &mut declarations)
+            .map_err(|failure| {
+            // What is wrong with a kernel's arguments is in no instruction.
+            let definition = || Subprogram::of(kernel).map(|subprogram| (subprogram.line(), 0));
+            let location = failure.location.or_else(definition);
+            TranslateError { kernel: kernel.name(), location, message: failure.message }
+        })?;
         functions.push(function);
+        declarations.kernel += 1;
     }
-    Ok(Unit { functions, data: variables.finish(), locations: sources.finish(), ..Unit::default() })
+    let (data, locations) = (variables.finish(), sources.finish());
+    Ok(Unit { functions, data, locations, variables: declarations.finish(), ..Unit::default() })
 }

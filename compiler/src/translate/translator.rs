@@ -8,6 +8,7 @@ use super::data::{Variables, scalar_bits};
 use super::element_pointer::ObjectOffset;
 use super::location::Sources;
 use super::types::{PIECE, Pointers, Scalar, layout, pieces, scalar};
+use super::variables::Declarations;
 use crate::conversion::Conversion;
 use crate::ir::{
     BinaryOp, BlockId, Condition, Family, Function, Input, Instruction, Location, Op, Reg, Rounding,
@@ -27,6 +28,7 @@ pub struct Translator<'a, 'm> {
     pub kernel: Value<'m>,
     pub variables: &'a mut Variables<'m>,
     pub sources: &'a mut Sources<'m>,
+    pub declarations: &'a mut Declarations<'m>,
     pub function: Function,
     /// The current block.
     pub block: BlockId,
@@ -61,6 +63,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         kernel: Value<'m>,
         variables: &'a mut Variables<'m>,
         sources: &'a mut Sources<'m>,
+        declarations: &'a mut Declarations<'m>,
     ) -> Self {
         let function = Function::new(&kernel.name());
         let block = function.layout[0];
@@ -70,6 +73,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             kernel,
             variables,
             sources,
+            declarations,
             function,
             block,
             location: Location::NONE,

@@ -88,6 +88,8 @@ pub struct Selected {
     pub private_size: u32,
     /// The location of private memory.
     pub private_location: PrivateLocation,
+    /// How many bytes of each lane's private memory are contiguous; none: all.
+    pub private_granule: Option<u32>,
 }
 
 /// Constants in registers in the current block, by bits and size.
@@ -180,6 +182,7 @@ pub fn select(
         bindings: s.bindings,
         private_size: s.payload.private_size,
         private_location: s.payload.private_location,
+        private_granule: s.payload.private_granule,
     })
 }
 

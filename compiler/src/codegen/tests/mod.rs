@@ -90,7 +90,8 @@ fn without_qwords() -> impl Iterator<Item = &'static DeviceInfo> {
 
 /// The strategy that the driver uses for a target.
 fn strategy(target: &DeviceInfo, control_flow: ControlFlow) -> Strategy {
-    Strategy { control_flow, lower_qwords: !target.execution.int64, no_gotos: !target.execution.gotos }
+    let (lower_qwords, no_gotos) = (!target.execution.int64, !target.execution.gotos);
+    Strategy { control_flow, lower_qwords, no_gotos, ..Strategy::default() }
 }
 
 /// Memory with addresses of the size of the target's pointers.

@@ -23,7 +23,7 @@ pub fn inherit_locations(function: &mut Function) {
 #[cfg(test)]
 mod tests {
     use super::inherit_locations;
-    use crate::ir::location::{Locations, Position};
+    use crate::ir::location::{Locations, Position, Scope};
     use crate::ir::{Function, Instruction, Location, Op};
 
     #[test]
@@ -31,7 +31,7 @@ mod tests {
         let mut locations = Locations::default();
         let mut place = |line| {
             let inlined_at = Location::NONE;
-            locations.add(Position { function: 0, file: 0, line, column: 0, inlined_at })
+            locations.add(Position { scope: Scope::Function(0), file: 0, line, column: 0, inlined_at })
         };
         let (first, second) = (place(1), place(2));
         let mut function = Function::new("k");

@@ -28,7 +28,7 @@ pub use arrange_blocks::arrange_blocks;
 pub use inherit_locations::inherit_locations;
 pub use lower_block_ips::lower_block_ips;
 pub use lower_crossing_bools::lower_crossing_bools;
-pub use lower_masks::{lower_gotos, lower_structured, split_branches, structure_blocks};
+pub use lower_masks::{lower_gotos, lower_structured, lower_unpredicated, split_branches, structure_blocks};
 pub use lower_qwords::lower_qwords;
 pub use lower_returns::lower_returns;
 pub use mark_uniform::mark_uniform;
@@ -62,6 +62,7 @@ pub const PASSES: &[Pass] = passes! {
     lower_qwords
     lower_returns
     lower_structured
+    lower_unpredicated
     mark_uniform
     opt_coalesce_copies
     opt_copy_propagation
@@ -83,6 +84,14 @@ const FIRST: &[Pass] = passes! {
     opt_hoist_common
     opt_copy_propagation
     opt_merge_accesses
+};
+
+/// The same where instructions stay in the order of the source, for a debugger.
+const FIRST_IN_ORDER: &[Pass] = passes! {
+    lower_returns
+    opt_local_values
+    opt_merge_blocks
+    opt_copy_propagation
 };
 
 /// The next passes for machines without quadwords.
@@ -127,8 +136,13 @@ impl ControlFlow {
     }
 
     /// The passes that lower control flow.
-    fn passes(self) -> &'static [Pass] {
+    fn passes(self, in_order: bool) -> &'static [Pass] {
         match self {
+            ControlFlow::Structured if in_order => {
+                passes! {
+                    structure_blocks split_branches mark_uniform opt_coalesce_copies lower_unpredicated
+                }
+            }
             ControlFlow::BlockIp => {
                 passes! { mark_uniform opt_coalesce_copies lower_block_ips opt_merge_blocks }
             }
@@ -151,6 +165,8 @@ pub struct Strategy {
     pub lower_qwords: bool,
     /// The machine has no `goto` and `join`: a function that would need one is lowered to block IPs.
     pub no_gotos: bool,
+    /// Instructions stay in the order of the source.
+    pub in_order: bool,
 }
 
 impl From<ControlFlow> for Strategy {
@@ -163,18 +179,19 @@ impl Strategy {
     /// The passes before control flow is lowered.
     fn passes(self) -> impl Iterator<Item = &'static Pass> {
         let qwords = if self.lower_qwords { WITHOUT_QWORDS } else { &[] };
-        FIRST.iter().chain(qwords).chain(PER_LANE)
+        let first = if self.in_order { FIRST_IN_ORDER } else { FIRST };
+        first.iter().chain(qwords).chain(PER_LANE)
     }
 
     /// Lowers control flow.
     fn lower(self, function: &mut Function, observer: &mut dyn Observer) -> Result<(), PassError> {
         let before = self.no_gotos.then(|| function.clone());
-        for &pass in self.control_flow.passes() {
+        for &pass in self.control_flow.passes(self.in_order) {
             run_pass(pass, function, observer)?;
         }
         if let Some(before) = before.filter(|_| has_gotos(function)) {
             *function = before;
-            for &pass in ControlFlow::BlockIp.passes() {
+            for &pass in ControlFlow::BlockIp.passes(self.in_order) {
                 run_pass(pass, function, observer)?;
             }
         }

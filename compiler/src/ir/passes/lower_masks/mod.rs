@@ -63,14 +63,20 @@ pub fn split_branches(function: &mut Function) {
 /// Lowers a function with `goto` and `join` alone. Expects what [`split_branches`] and
 /// [`super::mark_uniform`] leave.
 pub fn lower_gotos(function: &mut Function) {
-    Lowering::new(function, None).run();
+    Lowering::new(function, None).run(true);
 }
 
 /// Lowers a function with the instructions of its constructs. Expects what [`structure_blocks`],
 /// [`split_branches`] and [`super::mark_uniform`] leave.
 pub fn lower_structured(function: &mut Function) {
     let tree = ControlTree::build(function);
-    Lowering::new(function, Some(&tree)).run();
+    Lowering::new(function, Some(&tree)).run(true);
+}
+
+/// As [`lower_structured`], without predicated sides: the hardware's masks tell which lanes are where.
+pub fn lower_unpredicated(function: &mut Function) {
+    let tree = ControlTree::build(function);
+    Lowering::new(function, Some(&tree)).run(false);
 }
 
 /// How a block ends.
@@ -119,9 +125,11 @@ impl<'f, 't> Lowering<'f, 't> {
         }
     }
 
-    fn run(mut self) {
+    /// `predicates`: whether short sides are predicated.
+    fn run(mut self, predicates: bool) {
         let mut ends: Vec<End> = (0..self.layout.len()).map(|place| self.end(place)).collect();
-        for short in short_sides(self.function, &ends) {
+        let shorts = if predicates { short_sides(self.function, &ends) } else { Vec::new() };
+        for short in shorts {
             let head = self.layout[short.head];
             for (side, predicate) in short.sides {
                 self.absorbed[side] = Some((head, predicate));

@@ -272,7 +272,7 @@ fn check_random(mut function: Function) {
     assert_eq!(random_output(&function, 16), expected);
     for &(strategy, control_flow) in ControlFlow::NAMES {
         let mut unit = Unit { functions: vec![function.clone()], ..Unit::default() };
-        let lowering = Strategy { control_flow, lower_qwords: true, no_gotos: false };
+        let lowering = Strategy { control_flow, lower_qwords: true, ..Strategy::default() };
         if let Err(error) = standard(&mut unit, lowering, &mut Unobserved) {
             panic!("{strategy}: {error}\n{}", print(&unit));
         }

@@ -1,25 +1,31 @@
-//! DWARF 5 line tables of a program's kernels, as sections of its ELF file.
+//! DWARF 5 line tables and variables of a program's kernels, as sections of its ELF file.
 //!
 //! Addresses are those of [`gencl_program::code_addresses`]. A kernel is a `DW_TAG_subprogram`, inlined calls
 //! are `DW_TAG_inlined_subroutine`s in it. The texts of sources are embedded (`DW_LNCT_LLVM_source`), since
-//! OpenCL C has no files.
+//! OpenCL C has no files. Variables are there if the program was compiled for debugging, with
+//! [addresses for debuggers](gencl_program::debug_address).
+
+mod types;
 
 use std::collections::BTreeMap;
 
+use gencl_program::debug_address::Space;
 use gencl_program::{DebugSection, Kernel, code_addresses};
 use gimli::write::{
-    Address, AttributeValue, Dwarf, EndianVec, FileId, FileInfo, LineProgram, LineString, Range, RangeList,
-    Sections, Unit, UnitEntryId,
+    Address, AttributeValue, Dwarf, EndianVec, Expression, FileId, FileInfo, LineProgram, LineString, Range,
+    RangeList, Sections, Unit, UnitEntryId,
 };
 use gimli::{Encoding, Format, LineEncoding, LittleEndian, constants};
 
 use crate::ir::Location;
-use crate::ir::location::{Locations, Position};
+use crate::ir::location::{Locations, Scope};
+use crate::ir::variable::{Place, Variable, Variables};
 
 /// An instruction's offset in its kernel in bytes, and its location.
 pub type Line = (u64, Location);
 
-/// The sections for kernels with these lines. None when there are no locations.
+/// The sections for kernels with these lines, and the program's variables. None when there are no locations.
+/// `pointer_bytes` is the size of pointers in memory.
 ///
 /// # Errors
 /// What DWARF cannot represent.
@@ -27,15 +33,25 @@ pub fn sections(
     kernels: &[Kernel],
     lines: &[Vec<Line>],
     locations: &Locations,
+    variables: &Variables,
+    pointer_bytes: u8,
 ) -> Result<Vec<DebugSection>, gimli::write::Error> {
     if locations.is_empty() {
         return Ok(Vec::new());
     }
     let mut tables = Tables::new(locations);
-    for ((kernel, lines), base) in kernels.iter().zip(lines).zip(code_addresses(kernels)) {
+    tables.types = types::add(&mut tables.unit, &variables.types, pointer_bytes);
+    for (number, ((kernel, lines), base)) in
+        kernels.iter().zip(lines).zip(code_addresses(kernels)).enumerate()
+    {
         let code = Code { base, size: kernel.code.len() as u64, lines };
         tables.rows(&code);
-        tables.subprogram(&kernel.name, &code);
+        let own = variables.all.iter().filter(|variable| variable.place.kernel() == Some(number));
+        tables.subprogram(&kernel.name, &code, own);
+    }
+    let root = tables.unit.root();
+    for variable in variables.all.iter().filter(|variable| variable.place.kernel().is_none()) {
+        tables.variable(root, variable);
     }
     tables.finish()
 }
@@ -64,27 +80,47 @@ struct Tables<'a> {
     files: Vec<FileId>,
     /// By index in the locations: the abstract instances of functions that are inlined.
     abstracts: Vec<Option<UnitEntryId>>,
+    /// Entries of types, by their index in the variables.
+    types: Vec<UnitEntryId>,
 }
 
-/// An inlined call: its position, and the index of the function.
-type Call = (Location, usize);
+/// What is in a function, or in what it has inlined: an inlined call, by its position and the index of the function,
+/// or a block.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    Call(Location, usize),
+    Block(usize),
+}
 
-/// Machine code of a function that is inlined, and of those that are inlined into it.
+/// Machine code of a scope, of those in it, and of functions that are inlined into it.
 #[derive(Default)]
-struct Inlined {
+struct Body<'a> {
     ranges: Vec<(u64, u64)>,
-    calls: BTreeMap<Call, Inlined>,
+    variables: Vec<&'a Variable>,
+    inner: BTreeMap<Step, Body<'a>>,
 }
 
-impl Inlined {
-    /// Adds an instruction of the calls `path`, the outermost first.
-    fn add(&mut self, path: &[Call], begin: u64, end: u64) {
+impl<'a> Body<'a> {
+    /// Adds an instruction of the scopes `path`, the outermost first.
+    fn add(&mut self, path: &[Step], begin: u64, end: u64) {
         match self.ranges.last_mut() {
             Some(last) if last.1 == begin => last.1 = end,
             _ => self.ranges.push((begin, end)),
         }
         if let Some((first, rest)) = path.split_first() {
-            self.calls.entry(*first).or_default().add(rest, begin, end);
+            self.inner.entry(*first).or_default().add(rest, begin, end);
+        }
+    }
+
+    /// Adds a variable of the scopes `path`, unless there is no code of them.
+    fn declare(&mut self, path: &[Step], variable: &'a Variable) {
+        match path.split_first() {
+            None => self.variables.push(variable),
+            Some((first, rest)) => {
+                if let Some(body) = self.inner.get_mut(first) {
+                    body.declare(rest, variable);
+                }
+            }
         }
     }
 }
@@ -111,7 +147,7 @@ impl<'a> Tables<'a> {
         root.set(constants::DW_AT_language, AttributeValue::Language(constants::DW_LANG_OpenCL));
         root.set(constants::DW_AT_name, AttributeValue::String(locations.files[0].name.clone().into_bytes()));
         let abstracts = vec![None; locations.functions.len()];
-        Tables { locations, unit, program, files, abstracts }
+        Tables { locations, unit, program, files, abstracts, types: Vec::new() }
     }
 
     /// The line table's rows of a kernel.
@@ -134,15 +170,20 @@ impl<'a> Tables<'a> {
         self.program.end_sequence(code.size);
     }
 
-    /// The entries of a kernel and of the calls in it.
-    fn subprogram(&mut self, name: &str, code: &Code<'_>) {
-        let mut body = Inlined::default();
+    /// The entries of a kernel, of its variables, and of the calls in it.
+    fn subprogram<'v>(&mut self, name: &str, code: &Code<'_>, variables: impl Iterator<Item = &'v Variable>) {
+        let mut body = Body::default();
         let mut function = None;
         for (index, (offset, location)) in code.lines.iter().enumerate() {
             let Some(position) = self.locations.position(*location) else { continue };
-            let (outermost, path) = self.path(position);
+            let (outermost, path) = self.path(position.scope, position.inlined_at);
             function.get_or_insert(outermost);
             body.add(&path, code.base + offset, code.base + code.end(index));
+        }
+        for variable in variables {
+            if let Some(scope) = variable.scope {
+                body.declare(&self.path(scope, variable.inlined_at).1, variable);
+            }
         }
         let root = self.unit.root();
         let entry = self.unit.add(root, constants::DW_TAG_subprogram);
@@ -154,41 +195,82 @@ impl<'a> Tables<'a> {
         kernel.set(constants::DW_AT_external, AttributeValue::Flag(true));
         kernel.set(constants::DW_AT_low_pc, AttributeValue::Address(Address::Constant(code.base)));
         kernel.set(constants::DW_AT_high_pc, AttributeValue::Udata(code.size));
-        self.calls(entry, &body);
+        self.contents(entry, &body);
     }
 
-    /// The outermost function of a position, and the calls from it on.
-    fn path(&self, position: &Position) -> (usize, Vec<Call>) {
-        let mut path = Vec::new();
-        let mut position = position;
-        while let Some(call) = self.locations.position(position.inlined_at) {
-            path.push((position.inlined_at, position.function));
-            position = call;
-        }
+    /// The outermost function of a scope, and the blocks and calls from it on.
+    fn path(&self, scope: Scope, inlined_at: Location) -> (usize, Vec<Step>) {
+        let (mut path, mut scope, mut inlined_at) = (Vec::new(), scope, inlined_at);
+        let outermost = loop {
+            while let Scope::Block(block) = scope {
+                path.push(Step::Block(block));
+                scope = self.locations.blocks[block].parent;
+            }
+            let function = self.locations.function(scope);
+            let Some(call) = self.locations.position(inlined_at) else { break function };
+            path.push(Step::Call(inlined_at, function));
+            (scope, inlined_at) = (call.scope, call.inlined_at);
+        };
         path.reverse();
-        (position.function, path)
+        (outermost, path)
     }
 
-    /// Adds the calls in a function below its entry.
-    fn calls(&mut self, parent: UnitEntryId, body: &Inlined) {
-        for ((location, function), call) in &body.calls {
-            let Some(position) = self.locations.position(*location) else { continue };
-            let origin = self.abstract_instance(*function);
-            let ranges = call.ranges.iter().map(|(begin, end)| Range::StartEnd {
+    /// Adds variables, blocks and calls below the entry of what they are in.
+    fn contents(&mut self, parent: UnitEntryId, body: &Body<'_>) {
+        for variable in &body.variables {
+            self.variable(parent, variable);
+        }
+        for (step, inner) in &body.inner {
+            let id = match *step {
+                Step::Block(_) => self.unit.add(parent, constants::DW_TAG_lexical_block),
+                Step::Call(location, function) => {
+                    let Some(position) = self.locations.position(location).copied() else { continue };
+                    let origin = self.abstract_instance(function);
+                    let id = self.unit.add(parent, constants::DW_TAG_inlined_subroutine);
+                    let file = self.files[position.file];
+                    let entry = self.unit.get_mut(id);
+                    entry.set(constants::DW_AT_abstract_origin, AttributeValue::UnitRef(origin));
+                    entry.set(constants::DW_AT_call_file, AttributeValue::FileIndex(Some(file)));
+                    entry.set(constants::DW_AT_call_line, AttributeValue::Udata(position.line.into()));
+                    entry.set(constants::DW_AT_call_column, AttributeValue::Udata(position.column.into()));
+                    id
+                }
+            };
+            let ranges = inner.ranges.iter().map(|(begin, end)| Range::StartEnd {
                 begin: Address::Constant(*begin),
                 end: Address::Constant(*end),
             });
             let ranges = self.unit.ranges.add(RangeList(ranges.collect()));
-            let id = self.unit.add(parent, constants::DW_TAG_inlined_subroutine);
-            let entry = self.unit.get_mut(id);
-            entry.set(constants::DW_AT_abstract_origin, AttributeValue::UnitRef(origin));
-            entry.set(constants::DW_AT_ranges, AttributeValue::RangeListRef(ranges));
-            let file = self.files[position.file];
-            entry.set(constants::DW_AT_call_file, AttributeValue::FileIndex(Some(file)));
-            entry.set(constants::DW_AT_call_line, AttributeValue::Udata(position.line.into()));
-            entry.set(constants::DW_AT_call_column, AttributeValue::Udata(position.column.into()));
-            self.calls(id, call);
+            self.unit.get_mut(id).set(constants::DW_AT_ranges, AttributeValue::RangeListRef(ranges));
+            self.contents(id, inner);
         }
+    }
+
+    /// Adds a variable below the entry of its scope.
+    fn variable(&mut self, parent: UnitEntryId, variable: &Variable) {
+        let tag = if variable.is_parameter {
+            constants::DW_TAG_formal_parameter
+        } else {
+            constants::DW_TAG_variable
+        };
+        let address = match variable.place {
+            Place::Private { offset, .. } => Space::Private.address(offset.into()),
+            Place::Local { offset, .. } => Space::Local.address(offset.into()),
+            Place::Data(section, offset) => Space::of_section(section).address(offset.into()),
+        };
+        let mut location = Expression::new();
+        location.op_addr(Address::Constant(address));
+        let id = self.unit.add(parent, tag);
+        let file = self.files[variable.file];
+        let ty = variable.ty.map(|ty| self.types[ty]);
+        let entry = self.unit.get_mut(id);
+        entry.set(constants::DW_AT_name, AttributeValue::String(variable.name.clone().into_bytes()));
+        if let Some(ty) = ty {
+            entry.set(constants::DW_AT_type, AttributeValue::UnitRef(ty));
+        }
+        entry.set(constants::DW_AT_decl_file, AttributeValue::FileIndex(Some(file)));
+        entry.set(constants::DW_AT_decl_line, AttributeValue::Udata(variable.line.into()));
+        entry.set(constants::DW_AT_location, AttributeValue::Exprloc(location));
     }
 
     /// The entry of a function that is inlined.
