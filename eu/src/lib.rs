@@ -44,5 +44,6 @@ pub use context::{Context, MessageCache};
 pub use decode::endless::{no_end, registers_repeat, thread_successors};
 pub use decode::{ImageUse, Kernel, first_instruction};
 pub use execute::{
-    Cycle, Worker, barrier_deadlock, locate_fault, run_group, run_group_with, run_one, send_one,
+    Cycle, SteppedGroup, Surroundings, Worker, barrier_deadlock, locate_fault, run_group, run_group_with,
+    run_one, send_one,
 };

@@ -58,6 +58,7 @@ pub enum Status {
 pub type WideAccumulator = [i64; file::ACCUMULATORS * 16];
 
 /// One EU thread.
+#[derive(Clone)]
 pub struct Thread {
     /// The register file.
     pub file: Box<File>,

@@ -8,6 +8,7 @@
 
 mod command_buffer;
 mod context;
+mod debugger;
 mod device;
 mod diagnosis;
 mod error;

@@ -16,10 +16,11 @@ use gencl_program::report;
 
 use crate::sync::Mutex;
 
-/// The folder of this process, if a profile is asked for.
-fn folder() -> Option<PathBuf> {
+/// The folder of this process, if one of these options is set, which are folders.
+fn folder(options: &[&str]) -> Option<PathBuf> {
     let (debug, _) = Debug::from_environment();
-    debug.value(debug::PROFILE).map(|folder| PathBuf::from(folder).join(std::process::id().to_string()))
+    let folder = options.iter().find_map(|option| debug.value(option));
+    folder.map(|folder| PathBuf::from(folder).join(std::process::id().to_string()))
 }
 
 /// Whether a profile has what translated code counts.
@@ -31,7 +32,7 @@ pub fn is_fast() -> bool {
 /// A file of this process, in a folder that exists. `None` when no profile is asked for, or the folder cannot
 /// be made, which is reported.
 pub fn file(name: &str) -> Option<PathBuf> {
-    let folder = folder()?;
+    let folder = folder(&[debug::PROFILE])?;
     match std::fs::create_dir_all(&folder) {
         Ok(()) => Some(folder.join(name)),
         Err(error) => {
@@ -49,11 +50,12 @@ struct Kept {
     kernels: u32,
 }
 
-/// Writes an executable (an ELF file) for the profile, if one is asked for and it is not there already. Returns the number of its
-/// first kernel, which is that of the file: equal executables have the same. 0 without a profile.
+/// Writes an executable (an ELF file) for the profile or the debugger, if there is one and it is not there already. Returns the
+/// number of its first kernel, which is that of the file: equal executables have the same. 0 without either.
 pub fn keep(executable: &Arc<[u8]>, kernels: usize) -> u32 {
     static KEPT: Mutex<Kept> = Mutex::new(Kept { programs: BTreeMap::new(), kernels: 0 });
-    let Some(folder) = folder().map(|folder| folder.join("programs")) else { return 0 };
+    let Some(folder) = folder(&[debug::PROFILE, debug::DEBUGGER]) else { return 0 };
+    let folder = folder.join("programs");
     let mut kept = KEPT.lock();
     if let Some(first) = kept.programs.get(executable) {
         return *first;

@@ -1,9 +1,11 @@
 //! A software i915 and Gen GPU.
 
 pub mod clock;
+pub mod debug;
 pub mod engine;
 pub mod gpu;
 mod host_thread;
+mod kernels;
 mod node;
 pub mod pool;
 pub mod running;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::debug::control::Debugger;
 use crate::statistics::Collector;
 use crate::translated::source::{EngineChoice, Source};
 
@@ -35,6 +36,8 @@ pub struct Settings {
     pub engine: EngineChoice,
     /// Translates kernels to host code; without it, they are interpreted.
     pub translations: Option<Source>,
+    /// Controls launches, which are interpreted then.
+    pub debugger: Option<Debugger>,
 }
 
 /// A batch without a finished work-group for some time.
@@ -92,6 +95,7 @@ impl Default for Settings {
             shared: true,
             engine: EngineChoice::Auto,
             translations: None,
+            debugger: None,
         }
     }
 }

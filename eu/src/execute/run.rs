@@ -3,7 +3,7 @@
 use super::probe::{NoProbe, Probe};
 use super::step::{counter, locate_fault, step};
 use super::watch::{Watch, Watched};
-use crate::context::{Context, MessageCache};
+use crate::context::{Barrier, Context, MessageCache};
 use crate::decode::Kernel;
 use crate::decode::endless::no_end;
 use crate::device::Device;
@@ -11,7 +11,7 @@ use crate::dispatch::{CancelFlag, GroupStatistics, HardwareThread, Launch};
 use crate::fault::{Fault, Reason};
 use crate::file::{NOTIFICATION, dword, set_dword};
 use crate::memory::AddressSpace;
-use crate::op::{Action, Trap};
+use crate::op::{Action, Op, Trap};
 use crate::thread::{Status, Thread};
 
 /// Number of instructions of a thread after which the cancel flag is checked.
@@ -151,7 +151,7 @@ pub(crate) fn run_group_from<P: Probe>(
         } else {
             waiting += 1;
         }
-        release_barrier(&mut context, &mut worker.threads[..waiting], count, probe);
+        release_barrier(&mut context.barrier, &mut worker.threads[..waiting], count, probe);
     }
     let mut left = waiting as u32;
     let mut second_turn = true;
@@ -182,7 +182,7 @@ pub(crate) fn run_group_from<P: Probe>(
                 total += thread.statistics;
                 left -= 1;
             }
-            release_barrier(&mut context, &mut worker.threads[..waiting], count, probe);
+            release_barrier(&mut context.barrier, &mut worker.threads[..waiting], count, probe);
         }
         second_turn = false;
         if !progress {
@@ -198,12 +198,17 @@ pub(crate) fn run_group_from<P: Probe>(
 }
 
 /// Releases the barrier when all threads have arrived: increments notification counter 0 of each.
-fn release_barrier<P: Probe>(context: &mut Context<'_>, threads: &mut [Thread], count: u32, probe: &mut P) {
-    if context.barrier.arrived < count {
+pub(super) fn release_barrier<P: Probe>(
+    barrier: &mut Barrier,
+    threads: &mut [Thread],
+    count: u32,
+    probe: &mut P,
+) {
+    if barrier.arrived < count {
         return;
     }
     probe.barrier_opens();
-    context.barrier.arrived = 0;
+    barrier.arrived = 0;
     for thread in threads.iter_mut().filter(|t| t.status != Status::Ended) {
         let notified = dword(&thread.file, NOTIFICATION);
         set_dword(&mut thread.file, NOTIFICATION, notified + 1);
@@ -211,7 +216,7 @@ fn release_barrier<P: Probe>(context: &mut Context<'_>, threads: &mut [Thread], 
 }
 
 /// Whether the notification counter that a thread waits for is not 0.
-fn is_notified(kernel: &Kernel, thread: &Thread) -> bool {
+pub(super) fn is_notified(kernel: &Kernel, thread: &Thread) -> bool {
     match kernel.ops()[thread.ip].action {
         Action::Wait(number) => dword(&thread.file, counter(number)) > 0,
         _ => false,
@@ -297,26 +302,32 @@ fn execute_interval<P: Probe>(
     thread: &mut Thread,
     probe: &mut P,
 ) -> Result<(), Trap> {
-    let ops = kernel.ops();
     let mut budget = CANCEL_INTERVAL;
     while thread.status == Status::Ready && budget > 0 {
-        let Some(op) = ops.get(thread.ip) else {
-            return Err(Box::new(Fault::illegal("the thread runs beyond the end of the code")));
-        };
-        if op.is_target && thread.parked != 0 {
-            thread.unpark();
-        }
-        thread.next = thread.ip + 1;
-        let mask = thread.mask(op) & op.write_lanes;
-        thread.statistics.instructions += 1;
-        thread.statistics.lane_instructions += u64::from(mask.count_ones());
-        thread.statistics.cycles += u64::from(op.cycles);
+        let (op, mask) = fetch(kernel, thread)?;
         probe.instruction(context, thread, op, mask);
         step(kernel, context, thread, op, mask)?;
         thread.ip = thread.next;
         budget -= 1;
     }
     Ok(())
+}
+
+/// The next instruction of a thread, which is counted, and the lanes that execute it.
+#[inline(always)]
+pub fn fetch<'k>(kernel: &'k Kernel, thread: &mut Thread) -> Result<(&'k Op, u32), Trap> {
+    let Some(op) = kernel.ops().get(thread.ip) else {
+        return Err(Box::new(Fault::illegal("the thread runs beyond the end of the code")));
+    };
+    if op.is_target && thread.parked != 0 {
+        thread.unpark();
+    }
+    thread.next = thread.ip + 1;
+    let mask = thread.mask(op) & op.write_lanes;
+    thread.statistics.instructions += 1;
+    thread.statistics.lane_instructions += u64::from(mask.count_ones());
+    thread.statistics.cycles += u64::from(op.cycles);
+    Ok((op, mask))
 }
 
 /// Whether threads of the group may be preempted. Each then needs its own slot, with scratch memory if the

@@ -11,7 +11,8 @@ use gencl_isa::Descriptor;
 use smallvec::SmallVec;
 
 use super::call::Call;
-use super::{sampler, typed};
+use super::port::LOCAL_OFFSET_BITS;
+use super::{media_block, sampler, typed};
 use crate::context::Context;
 use crate::cycles::MessageClass;
 use crate::dispatch::GRF_SIZE;
@@ -33,6 +34,9 @@ const BANK_WIDTH: u64 = 4;
 /// Results per clock of a sampler, filtered or not ("The Compute Architecture of Intel Processor Graphics Gen9",
 /// "Sampler").
 const RESULTS: u32 = 4;
+
+/// The global address space.
+const EVERYTHING: MemoryRegion = MemoryRegion::Memory { base: 0, size: u64::MAX };
 
 /// What a message occupies and accesses. One is filled in for message after message, so that its vectors keep their
 /// memory.
@@ -58,7 +62,11 @@ pub struct Footprint {
     pub reads: u128,
     /// Bit set of general registers that it writes.
     pub writes: u128,
-    /// The accesses of all lanes to memory other than images.
+    /// Whether it may write memory.
+    pub is_write: bool,
+    /// The memory of [`Footprint::accesses`].
+    region: Option<MemoryRegion>,
+    /// The accesses of all lanes, by offset in the region.
     accesses: Vec<Access>,
 }
 
@@ -70,6 +78,15 @@ struct Access {
 }
 
 impl Footprint {
+    /// The accesses to memory, images too: whether to shared local memory, address or offset there, and bytes.
+    pub fn accesses(&self) -> impl Iterator<Item = (bool, u64, u64)> + '_ {
+        self.accesses.iter().filter_map(|access| match self.region? {
+            MemoryRegion::Local => Some((true, access.offset & LOCAL_OFFSET_BITS, access.bytes)),
+            MemoryRegion::Memory { base, size } => (access.offset.checked_add(access.bytes)? <= size)
+                .then(|| (false, base.wrapping_add(access.offset), access.bytes)),
+        })
+    }
+
     /// Fills in the footprint of a message that a thread is about to send for the lanes in `mask`. Faults are
     /// raised when the message is performed; here invalid accesses are ignored.
     pub fn fill(
@@ -159,14 +176,19 @@ impl Footprint {
             MessageOperation::Typed(m) => {
                 let coordinates = if m.write { m.components.count_ones() as usize } else { 0 };
                 self.texels(&typed::texels(call, m.surface, m.slots, coordinates));
+                self.is_write = m.write;
                 (self.class, self.port) = (Some(MessageClass::Memory), (self.lines.len() as u32).max(1));
             }
             MessageOperation::TypedAtomic(m) => {
                 self.texels(&typed::texels(call, m.surface, m.slots, m.operation.sources()));
+                self.is_write = true;
                 (self.class, self.port) = (Some(MessageClass::Atomic), (self.lines.len() as u32).max(1));
             }
             // Cache lines of media blocks are not counted.
-            MessageOperation::MediaBlock(_) => {
+            MessageOperation::MediaBlock(m) => {
+                let bytes = media_block::addresses(call, m).unwrap_or_default();
+                self.accesses.extend(bytes.into_iter().map(|offset| Access { offset, bytes: 1 }));
+                (self.region, self.is_write) = (Some(EVERYTHING), m.write);
                 (self.class, self.port) = (Some(MessageClass::Memory), 1);
             }
             MessageOperation::Sample(m) => {
@@ -183,6 +205,9 @@ impl Footprint {
     /// Adds texels.
     fn texels(&mut self, texels: &[TexelAccess]) {
         self.texels += texels.len() as u32;
+        self.region = Some(EVERYTHING);
+        let accesses = texels.iter().map(|texel| Access { offset: texel.address, bytes: texel.bytes as u64 });
+        self.accesses.extend(accesses);
         self.add_lines(texels.iter().map(|texel| (texel.address, texel.bytes as u64)));
     }
 
@@ -205,6 +230,7 @@ impl Footprint {
     /// Counts `accesses`, which are to one kind of memory.
     fn count_accesses(&mut self, call: &mut Call<'_, '_>, space: Space, write: bool) {
         let Ok(region) = call.region(space) else { return };
+        (self.region, self.is_write) = (Some(region), write);
         match region {
             MemoryRegion::Local => {
                 self.class = Some(MessageClass::Slm);

@@ -16,6 +16,21 @@ use crate::message::image::surface::SurfaceType;
 /// Maximum number of registers of a block.
 const MAX_REGISTERS: usize = 8;
 
+/// The addresses of the bytes of a block that are in the image.
+pub fn addresses(call: &mut Call<'_, '_>, message: &MediaBlock) -> Result<Vec<u64>, Fault> {
+    let image = call.image(message.surface)?;
+    let (x, y) = (call.header(0)? as i32, call.header(1)? as i32);
+    let size = call.header(2)?;
+    let (width, height) = ((size & 0x3f) as i32 + 1, (size >> 16 & 0x3f) as i32 + 1);
+    let [columns, lines, _] = image.size.map(|size| size as i32);
+    let rows = (0..height).map(|row| y.wrapping_add(row)).filter(|line| (0..lines).contains(line));
+    Ok(rows
+        .flat_map(|line| (0..width).map(move |column| (x.wrapping_add(column), line)))
+        .filter(|(byte, _)| (0..columns).contains(&(byte >> 2)))
+        .map(|(byte, line)| image.byte_address(byte as u32, line as u32))
+        .collect())
+}
+
 /// Reads or writes a block.
 pub fn transfer(call: &mut Call<'_, '_>, message: &MediaBlock) -> Result<(), Fault> {
     let image = call.image(message.surface)?;

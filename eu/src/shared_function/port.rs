@@ -7,7 +7,7 @@ use crate::message::port::{MemoryRegion, Space, buffer, is_inside};
 
 /// The bits of an address in shared local memory that the hardware uses. IGC sets one of the others in
 /// pointers that are not null (`VALID_LOCAL_HIGH_BITS`).
-const LOCAL_OFFSET_BITS: u64 = 0x0fff_ffff;
+pub const LOCAL_OFFSET_BITS: u64 = 0x0fff_ffff;
 
 impl Call<'_, '_> {
     /// The memory of a space. Stateless messages with a header add its scratch space pointer.

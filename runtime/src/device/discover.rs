@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use gencl_device_info::{Family, by_pci_id};
 use gencl_i915::RenderNode;
@@ -17,10 +18,13 @@ use super::kernel_names::KernelNames;
 use super::needs;
 use super::table::{DeviceKind, GpuConfig};
 use super::units::Units;
-use crate::profile;
+use crate::{debugger, profile};
 
 /// The default target of the simulator.
 const DEFAULT_TARGET: &str = "skl";
+
+/// The time after which a launch under a debugger is stopped.
+const NEVER: Duration = Duration::from_secs(u32::MAX as u64);
 
 /// What goes before the name of a simulated device in `GENCL_DEVICE`.
 const SIMULATED: &str = "sim:";
@@ -165,7 +169,7 @@ fn simulated_kind() -> DeviceKind {
 }
 
 /// A simulated device with the settings of the environment: `GENCL_HANG_LIMIT`, `GENCL_ENGINE`,
-/// `GENCL_DEBUG=profile` and `fast-profile`.
+/// `GENCL_DEBUG=profile`, `fast-profile` and `debug`.
 fn simulated(target: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
     let mut settings = Settings { shared: false, ..Settings::default() };
     settings.hang_limit = report::seconds(&variables::HANG_LIMIT, settings.hang_limit);
@@ -173,8 +177,13 @@ fn simulated(target: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
     settings.translations = Some(Source(Arc::new(gencl_client::Translations)));
     settings.statistics = profile::file("counts.json").map(|file| statistics::written_at_exit(&file));
     settings.fast_statistics = profile::is_fast();
+    settings.debugger = debugger::connection();
+    if settings.debugger.is_some() {
+        // It is the user who makes launches wait.
+        settings.hang_limit = NEVER;
+    }
     let names = Arc::<KernelNames>::default();
-    settings.on_stall = Some(tell_of_stalls(&names));
+    settings.on_stall = settings.debugger.is_none().then(|| tell_of_stalls(&names));
     let device = simulate(target, kind.unwrap_or_else(simulated_kind), settings)?;
     Ok(Device { kernel_names: names, ..device })
 }

@@ -4,12 +4,14 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use gencl_eu::dispatch::LaunchMark;
+use gencl_simulator::debug::protocol::Range;
 
 use super::kept::Part;
+use super::walk::Space;
 use super::{Launch, argument_text};
 use crate::memory::SharedList;
-use crate::profile;
 use crate::trace::{self, LaunchRecord, Record};
+use crate::{debugger, profile};
 
 /// A launch in a queue: a prepared one, and what differs each time that it is enqueued.
 pub(crate) struct EnqueuedLaunch {
@@ -17,7 +19,7 @@ pub(crate) struct EnqueuedLaunch {
     /// Shared virtual memory that the kernel may access through pointers in memory: all that the context had when
     /// the launch was enqueued, the same list until that changes. `None`: there was none.
     pub(super) reachable: Option<SharedList>,
-    /// How a profile finds it; `None` when there is none.
+    /// How a profile and a debugger find it; `None` when there is neither.
     pub(super) mark: Option<LaunchMark>,
 }
 
@@ -32,12 +34,17 @@ impl Deref for EnqueuedLaunch {
 impl EnqueuedLaunch {
     /// Enters it in the trace, if there is one.
     pub(crate) fn new(launch: Arc<Launch>, reachable: Option<SharedList>) -> Self {
-        let mark = trace::is_on().then(|| {
+        let is_debugged = debugger::is_on();
+        let mark = (trace::is_on() || is_debugged).then(|| {
             let number = launch.executable().first_number() + launch.number as u32;
             profile::mark(number, launch.name())
         });
         let enqueued = Self { launch, reachable, mark };
-        if let Some(mark) = mark {
+        if let Some(mark) = mark.filter(|_| is_debugged) {
+            let Space { offset, global, local, .. } = enqueued.space;
+            debugger::note(mark.launch, Range { offset, global, local });
+        }
+        if let Some(mark) = mark.filter(|_| trace::is_on()) {
             let arguments = argument_text::of(enqueued.kernel(), &enqueued.arguments);
             let launch = enqueued.record();
             trace::write(&Record::Launch { kernel_number: mark.kernel, arguments, launch });

@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
-use super::kernels::{CachedKernel, KernelCache};
 use super::translation_policy::TranslationPolicy;
+use crate::kernels::{CachedKernel, KernelCache};
 use gencl_eu::abi::Tier;
 use gencl_eu::dispatch::{Launch, Scratch};
 use gencl_i915::{ExpectedLaunch, LaunchHint};

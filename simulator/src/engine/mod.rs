@@ -3,7 +3,6 @@
 
 mod expected;
 mod host_state;
-mod kernels;
 mod participant;
 mod translation_policy;
 
@@ -23,9 +22,9 @@ use gencl_eu::memory::AddressSpace;
 use gencl_i915::{ExpectedLaunch, LaunchHint};
 use gencl_sync::Mutex;
 
+use crate::kernels::KernelCache;
 use expected::Expectations;
 use host_state::HostStatePool;
-use kernels::KernelCache;
 use participant::{EngineResources, Job, Participant, Sum};
 use translation_policy::TranslationPolicy;
 

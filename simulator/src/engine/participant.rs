@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::host_state::{HostState, HostStatePool};
-use super::kernels::CachedKernel;
 use super::translation_policy::TranslationPolicy;
+use crate::kernels::CachedKernel;
 use crate::pool::Chunk;
 use crate::translated::loader::HostCode;
 use crate::translated::{LaunchContext, Runner, TranslatedLaunch, TranslationChoice};

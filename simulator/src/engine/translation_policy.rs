@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use super::kernels::CachedKernel;
+use crate::kernels::CachedKernel;
 use crate::running::Running;
 use crate::settings::Settings;
 use crate::translated::source::{EngineChoice, Source};

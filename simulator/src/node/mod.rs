@@ -31,6 +31,7 @@ pub use fence::Fence;
 pub use vm::Vm;
 
 use crate::clock;
+use crate::debug::engine::DebugEngine;
 use crate::engine::Engine;
 use crate::gpu::{Executor, Gpu, LaunchLog, LaunchStatistics};
 use crate::host_thread::has_room;
@@ -76,7 +77,10 @@ impl Simulator {
         let device = Device::named(name).ok_or_else(|| UnknownDevice(name.to_owned()))?;
         // Before this simulator creates threads.
         enlarge_descriptor_table();
-        let executor = Box::new(Engine::new(device, &settings));
+        let executor: Box<dyn Executor> = match &settings.debugger {
+            Some(debugger) => Box::new(DebugEngine::new(device, settings.strict, debugger.clone())),
+            None => Box::new(Engine::new(device, &settings)),
+        };
         Simulator::with_executor(name, settings, executor)
     }
 

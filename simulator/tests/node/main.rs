@@ -1,5 +1,6 @@
 //! The simulated render node, used as a driver uses the kernel's.
 
+mod debug;
 mod endless;
 mod errors;
 mod hangs;
