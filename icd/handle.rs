@@ -15,6 +15,8 @@ use std::ffi::c_void;
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock, Weak};
 
+use gencl_program::misuse::MisuseKind;
+use gencl_runtime::calls::{Call, current};
 use gencl_runtime::{Code, Error};
 use opencl_sys::cl_icd::cl_icd_dispatch;
 use parking_lot::Mutex;
@@ -22,6 +24,7 @@ use rustc_hash::FxHashMap;
 
 use crate::CLResult;
 use crate::dispatch::TABLE;
+use crate::misuse::{self, one};
 
 /// Number of released headers that are kept before the oldest is reused.
 const QUARANTINE: usize = 4096;
@@ -51,8 +54,21 @@ pub trait Object: Send + Sync + Sized + 'static {
     /// The error code for an invalid handle.
     const INVALID: Code;
 
+    /// What the objects are, in reports.
+    const NAME: &'static str;
+
     /// Whether the objects are reference-counted. Platforms and root devices are not.
     const COUNTED: bool = true;
+
+    /// What this one is, in reports.
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    /// What the application has to do yet before it releases the object: `is mapped`.
+    fn undone(&self) -> Option<&'static str> {
+        None
+    }
 
     /// Called when the application has released its last reference.
     fn released(&self) {}
@@ -69,7 +85,21 @@ struct Entry {
     /// The application's references, which together own the object.
     references: u32,
     owned: Option<Arc<dyn Any + Send + Sync>>,
+    /// What it is: [`Object::NAME`].
+    name: &'static str,
+    /// If calls are checked.
+    origin: Option<Box<Origin>>,
 }
+
+/// Where an object was made, for reports.
+struct Origin {
+    call: Call,
+    /// What the object is, as text.
+    describe: fn(&(dyn Any + Send + Sync)) -> Option<String>,
+}
+
+/// The calls that have released objects for the last time, with what these were, by handle; if calls are checked.
+static RELEASED: LazyLock<Mutex<FxHashMap<usize, (&'static str, Call)>>> = LazyLock::new(Mutex::default);
 
 const SHARDS: usize = 16;
 
@@ -81,8 +111,49 @@ fn shard(address: usize) -> &'static Mutex<FxHashMap<usize, Entry>> {
     &REGISTRY[(address >> 5) % SHARDS]
 }
 
-fn invalid<T: Object>() -> Error {
+/// A handle that is none of this type.
+fn invalid<T: Object>(raw: *mut c_void) -> Error {
+    if misuse::is_on() {
+        report_invalid(raw as usize, T::NAME);
+    }
     Error::new(T::INVALID, "not a handle of this type, or released")
+}
+
+fn report_invalid(address: usize, expected: &str) {
+    let released = RELEASED.lock().get(&address).copied();
+    let actual = shard(address).lock().get(&address).map(|entry| entry.name);
+    let function = current();
+    let (kind, what) = match (released, actual) {
+        (Some((name, _)), _) => (MisuseKind::ReleasedHandle, format!("{} that was released", one(name))),
+        (None, Some(name)) if name != expected => {
+            (MisuseKind::InvalidHandle, format!("{} instead of {}", one(name), one(expected)))
+        }
+        _ if address == 0 => (MisuseKind::InvalidHandle, format!("null instead of {}", one(expected))),
+        _ => (MisuseKind::InvalidHandle, format!("what is no handle instead of {}", one(expected))),
+    };
+    let other = released.map(|(_, call)| (format!("it was released by {}", call.function), call));
+    misuse::report_with(kind, || format!("{function} gets {what}"), || other);
+}
+
+/// Calls a function with a description of each object of which the application has references, and the call that made it; if
+/// calls are checked.
+pub fn each_owned(mut function: impl FnMut(String, Call)) {
+    for shard in &*REGISTRY {
+        // Objects are dropped without the lock.
+        let all: Vec<_> = shard
+            .lock()
+            .values()
+            .filter_map(|entry| {
+                let origin = entry.origin.as_ref().filter(|_| entry.references > 0)?;
+                Some((entry.object.upgrade()?, origin.describe, origin.call))
+            })
+            .collect();
+        for (object, describe, call) in all {
+            if let Some(text) = describe(&*object) {
+                function(text, call);
+            }
+        }
+    }
 }
 
 impl<T: Object> Handle<T> {
@@ -90,7 +161,12 @@ impl<T: Object> Handle<T> {
     pub fn new(object: T) -> Arc<Self> {
         let handle = Arc::new(Self { header: take_header(), object });
         let any: Arc<dyn Any + Send + Sync> = handle.clone();
-        let entry = Entry { object: Arc::downgrade(&any), references: 0, owned: None };
+        let origin = misuse::is_on().then(|| {
+            RELEASED.lock().remove(&handle.address());
+            Box::new(Origin { call: Call::here(), describe: Self::describe })
+        });
+        let object = Arc::downgrade(&any);
+        let entry = Entry { object, references: 0, owned: None, name: T::NAME, origin };
         shard(handle.address()).lock().insert(handle.address(), entry);
         handle
     }
@@ -105,7 +181,14 @@ impl<T: Object> Handle<T> {
     /// The object of a handle; `T::INVALID` when the handle is invalid.
     pub fn get(raw: *mut c_void) -> CLResult<Arc<Self>> {
         let object = shard(raw as usize).lock().get(&(raw as usize)).and_then(|entry| entry.object.upgrade());
-        object.and_then(|object| object.downcast().ok()).ok_or_else(invalid::<T>)
+        object.and_then(|object| object.downcast().ok()).ok_or_else(|| invalid::<T>(raw))
+    }
+
+    /// What an object is, and what is to be done with it, if it is one of this type.
+    fn describe(object: &(dyn Any + Send + Sync)) -> Option<String> {
+        let object = &object.downcast_ref::<Self>()?.object;
+        let undone = object.undone().map(|undone| format!(" that {undone}")).unwrap_or_default();
+        Some(one(object.name()) + &undone)
     }
 
     /// `clRetain…`
@@ -123,12 +206,18 @@ impl<T: Object> Handle<T> {
         let last = {
             let mut shard = shard(handle.address()).lock();
             let entry = shard.get_mut(&handle.address()).filter(|entry| entry.references > 0);
-            let entry = entry.ok_or_else(invalid::<T>)?;
-            entry.references -= 1;
-            if entry.references == 0 { entry.owned.take() } else { None }
+            let references = entry.map(|entry| {
+                entry.references -= 1;
+                if entry.references == 0 { entry.owned.take() } else { None }
+            });
+            drop(shard);
+            references.ok_or_else(|| invalid::<T>(raw))?
         };
         // Without the lock, which dropping an object takes.
         if last.is_some() {
+            if misuse::is_on() {
+                RELEASED.lock().insert(handle.address(), (handle.object.name(), Call::here()));
+            }
             handle.object.released();
         }
         Ok(())
@@ -139,6 +228,9 @@ impl<T: Object> Handle<T> {
             && let Some(entry) = shard(self.address()).lock().get_mut(&self.address())
         {
             entry.references += 1;
+            if entry.owned.is_none() && entry.origin.is_some() {
+                RELEASED.lock().remove(&self.address());
+            }
             entry.owned.get_or_insert_with(|| self.clone());
         }
     }
@@ -186,10 +278,12 @@ mod tests {
 
     impl Object for Apple {
         const INVALID: Code = Code::InvalidMemObject;
+        const NAME: &'static str = "apple";
     }
 
     impl Object for Pear {
         const INVALID: Code = Code::InvalidKernel;
+        const NAME: &'static str = "pear";
     }
 
     fn code<T>(result: CLResult<T>) -> Option<Code> {

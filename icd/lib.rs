@@ -9,8 +9,10 @@ mod dispatch;
 mod fork;
 mod handle;
 mod info;
+mod leaks;
 mod library;
 mod log;
+mod misuse;
 mod object;
 mod versions;
 

@@ -1,4 +1,4 @@
-//! Runs a program whose kernels are checked, and reports what was found.
+//! Runs a program whose kernels and calls are checked, and reports what was found.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -40,6 +40,9 @@ fn run(arguments: &Arguments) -> Result<u8, NotRun> {
     options.push(folder.path());
     if !arguments.tool.is_empty() {
         options.push(format!(",check-tools={}", arguments.tool.join("+")));
+    }
+    if let Some(groups) = arguments.groups {
+        options.push(format!(",check-groups={groups}"));
     }
     let mut command = child::with_driver(&arguments.program, arguments.device.as_deref(), &options);
     let status = child::run(&mut command)?;

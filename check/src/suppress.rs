@@ -1,9 +1,10 @@
 //! Findings that the user does not want to see.
 //!
-//! A file has a line for each kind: `KIND KERNEL FILE[:LINE]`, three words, each of which may be `*`. What follows `#` is
-//! a comment. The file is the one of the innermost place, without its folder.
+//! A file has a line for each kind: `KIND KERNEL FILE[:LINE]`, three words, each of which may be `*`. For faults in calls,
+//! the second is the function of the API. What follows `#` is a comment. The file is the one of the innermost place,
+//! without its folder.
 
-use gencl_program::finding::Finding;
+use gencl_program::found::Found;
 
 /// What is suppressed.
 #[derive(Clone, Debug, Default)]
@@ -44,13 +45,13 @@ impl Suppressions {
 
     /// Whether a finding is suppressed.
     #[must_use]
-    pub fn has(&self, finding: &Finding) -> bool {
-        let (file, line) =
-            finding.site.places.first().map_or(("", 0), |place| (file_name(&place.file), place.line));
+    pub fn has(&self, found: &Found) -> bool {
+        let place = found.places().first();
+        let (file, line) = place.map_or(("", 0), |place| (file_name(&place.file), place.line));
         let is = |pattern: &str, text| pattern == "*" || pattern == text;
         self.rules.iter().any(|rule| {
-            is(&rule.kind, finding.site.check.name())
-                && is(&rule.kernel, &finding.kernel)
+            is(&rule.kind, found.kind())
+                && is(&rule.kernel, found.subject())
                 && is(&rule.file, file)
                 && rule.line.is_none_or(|own| own == line)
         })
@@ -69,14 +70,14 @@ fn file_name(path: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use gencl_program::finding::{Check, Place, Site};
+    use gencl_program::finding::{Check, Finding, Place, Site};
 
     use super::*;
 
     #[test]
     fn rules_have_three_words() {
         let place = Place { function: "k".into(), file: "dir/a.cl".into(), line: 7, column: 1 };
-        let finding = Finding {
+        let finding = Found::Kernel(Finding {
             kernel: "k".into(),
             site: Site { check: Check::Read(4), object: None, places: vec![place] },
             work_item: [0; 3],
@@ -86,7 +87,7 @@ mod tests {
             other: None,
             count: 1,
             launches: 1,
-        };
+        });
         let has = |text: &str| Suppressions::parse(text).unwrap().has(&finding);
         assert!(has("out-of-bounds-read k a.cl:7") && has("# all\n* * *  # of them\n") && has("* k a.cl"));
         assert!(!has("") && !has("* k a.cl:8") && !has("division-by-zero * *") && !has("* other *"));

@@ -142,7 +142,24 @@ fn arguments_are_checked() -> Outcome {
     let output = run(&["--", "/nonexistent"])?;
     expect(&output, 127, &told(&output), &["/nonexistent"])?;
     let output = run(&["--tool", "everything", "--", "true"])?;
-    expect(&output, 2, &told(&output), &["memory, arithmetic, race, sync, undefined"])
+    expect(&output, 2, &told(&output), &["memory, arithmetic, race, sync, undefined, api, order"])
+}
+
+/// Races are looked for in some work-groups: the first ones, of four.
+fn groups_are_sampled() -> Outcome {
+    let program = CProgram::new(Path::new(PROGRAM))?;
+    for (group, groups, count) in [(9, "1000", 1), (9, "4", 0), (1, "4", 1)] {
+        let kernel = format!(
+            "kernel void multiply(global const float *a, global const float *b, global float *c, int n) {{
+    if (get_group_id(0) == {group} && get_group_id(1) == 0)
+        c[0] = get_local_id(0) + 100;
+}}"
+        );
+        let output = check(&program, &kernel, &["--tool", "race", "--groups", groups])?;
+        let end = format!("gencl-check: {count} finding");
+        expect(&output, 1, &told(&output), &[&end])?;
+    }
+    Ok(())
 }
 
 fn main() {
@@ -152,5 +169,6 @@ fn main() {
         test("the_exit_status_is_chosen", the_exit_status_is_chosen),
         test("reports_have_formats", reports_have_formats),
         test("arguments_are_checked", arguments_are_checked),
+        test("groups_are_sampled", groups_are_sampled),
     ]);
 }

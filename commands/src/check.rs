@@ -9,7 +9,8 @@ use gencl_program::finding::Tools;
 
 use crate::device_name;
 
-/// Finds faults in the OpenCL kernels that a program runs: accesses beyond their objects, divisions by zero and others.
+/// Finds faults in the OpenCL kernels that a program runs, and in its calls of OpenCL: accesses beyond their objects, data
+/// races, objects that are not released, and others.
 #[derive(Parser)]
 #[command(name = "gencl-check", version, arg_required_else_help = true, after_help = STATUSES)]
 pub struct Arguments {
@@ -18,9 +19,13 @@ pub struct Arguments {
     pub device: Option<String>,
     /// Only these checks, separated by commas: memory (accesses are within their objects), arithmetic (divisors are not zero,
     /// floats fit into integers), race (accesses of work-items do not race), sync (all work-items come to barriers),
-    /// undefined (undefined values decide nothing).
+    /// undefined (undefined values decide nothing), api (objects are released and valid, errors are noticed), order (commands
+    /// that use the same memory are ordered).
     #[arg(long, value_name = "TOOLS", value_delimiter = ',', value_parser = PossibleValuesParser::new(Tools::NAMES))]
     pub tool: Vec<String>,
+    /// Look for data races in about this number of work-groups of each launch.
+    #[arg(long, value_name = "NUMBER")]
+    pub groups: Option<u32>,
     /// The form of the report.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
@@ -30,7 +35,8 @@ pub struct Arguments {
     /// The exit status when something was found and the program itself has succeeded.
     #[arg(long, value_name = "STATUS", default_value_t = 1)]
     pub error_exitcode: u8,
-    /// A file with findings that are not reported: KIND KERNEL FILE[:LINE] in each line, each of which may be *.
+    /// A file with findings that are not reported: KIND KERNEL FILE[:LINE] in each line, each of which may be *; for calls,
+    /// KERNEL is the function.
     #[arg(long, value_name = "FILE")]
     pub suppressions: Option<PathBuf>,
     /// What earlier versions compiled.

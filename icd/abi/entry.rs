@@ -7,7 +7,7 @@ use gencl_runtime::{Code, Error, trace};
 use opencl_sys::{CL_SUCCESS, cl_int};
 
 use super::Out;
-use crate::{CLResult, fork};
+use crate::{CLResult, fork, misuse};
 
 /// The code for a panic: of the two that every function may return, the one for the host.
 const AFTER_PANIC: Code = Code::OutOfHostMemory;
@@ -51,7 +51,7 @@ fn run<T>(name: &'static str, call: impl FnOnce() -> CLResult<T>) -> Result<T, c
 fn caught<T>(name: &'static str, call: impl FnOnce() -> CLResult<T>) -> Result<T, cl_int> {
     // Unwind safety: the locks of this crate and of the runtime are released by unwinding, and
     // each guards a state that is consistent between any two of its statements.
-    match catch_unwind(AssertUnwindSafe(call)) {
+    match catch_unwind(AssertUnwindSafe(|| misuse::watch(name, call))) {
         Ok(Ok(value)) => {
             tracing::trace!("{name}");
             Ok(value)

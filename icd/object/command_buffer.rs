@@ -30,6 +30,7 @@ pub struct CommandBuffer {
 
 impl Object for CommandBuffer {
     const INVALID: Code = Code::InvalidCommandBuffer;
+    const NAME: &'static str = "command-buffer";
 }
 
 /// A launch of a command-buffer, whose handle the application has.
@@ -52,5 +53,6 @@ pub struct MutableCommand {
 
 impl Object for MutableCommand {
     const INVALID: Code = Code::InvalidMutableCommand;
+    const NAME: &'static str = "mutable command";
     const COUNTED: bool = false;
 }

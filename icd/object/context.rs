@@ -22,6 +22,7 @@ pub struct Context {
 
 impl Object for Context {
     const INVALID: Code = Code::InvalidContext;
+    const NAME: &'static str = "context";
 }
 
 impl Context {

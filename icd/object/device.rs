@@ -20,6 +20,7 @@ pub struct Device {
 
 impl Object for Device {
     const INVALID: Code = Code::InvalidDevice;
+    const NAME: &'static str = "device";
     const COUNTED: bool = false;
 }
 

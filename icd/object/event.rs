@@ -1,6 +1,7 @@
 //! Events.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use gencl_runtime::Code;
 use opencl_sys::cl_event;
@@ -18,10 +19,17 @@ pub struct Event {
     pub context: Arc<Handle<Context>>,
     /// The queue of its command; `None` for user events.
     pub queue: Option<Arc<Handle<Queue>>>,
+    /// Whether the application has waited for it, or asked for its status.
+    used: AtomicBool,
 }
 
 impl Object for Event {
     const INVALID: Code = Code::InvalidEvent;
+    const NAME: &'static str = "event";
+
+    fn undone(&self) -> Option<&'static str> {
+        (!self.used.load(Ordering::Relaxed)).then_some("nobody has waited for")
+    }
 
     // Commands must not wait forever for a user event whose status can no longer be set.
     fn released(&self) {
@@ -30,11 +38,24 @@ impl Object for Event {
 }
 
 impl Event {
+    /// The event of a command of a queue, or a user event of a context.
+    pub fn new(
+        runtime: Arc<gencl_runtime::Event>,
+        context: &Arc<Handle<Context>>,
+        queue: Option<&Arc<Handle<Queue>>>,
+    ) -> Self {
+        Self { runtime, context: context.clone(), queue: queue.cloned(), used: AtomicBool::new(false) }
+    }
+
+    /// The application waits for it, or asks for its status.
+    pub fn note_use(&self) {
+        self.used.store(true, Ordering::Relaxed);
+    }
+
     /// Returns the event of a command to the application, unless `event` is null.
     pub fn give(queue: &Arc<Handle<Queue>>, runtime: Arc<gencl_runtime::Event>, out: Out<cl_event>) {
         if !out.is_null() {
-            let event = Self { runtime, context: queue.context.clone(), queue: Some(queue.clone()) };
-            out.write(Handle::create(event));
+            out.write(Handle::create(Self::new(runtime, &queue.context, Some(queue))));
         }
     }
 }
@@ -75,6 +96,7 @@ pub fn to_runtime(
             Code::InvalidContext,
             "events of different contexts",
         )?;
+        event.note_use();
         events.push(event.runtime.clone());
     }
     Ok(events)

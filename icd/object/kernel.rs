@@ -19,6 +19,7 @@ pub struct Kernel {
 
 impl Object for Kernel {
     const INVALID: Code = Code::InvalidKernel;
+    const NAME: &'static str = "kernel";
 }
 
 impl Kernel {

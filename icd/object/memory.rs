@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
+use gencl_program::misuse::MisuseKind;
+use gencl_runtime::calls::current;
 use gencl_runtime::{Buffer, Code, Error, Image};
 use opencl_sys::{cl_mem, cl_mem_flags, cl_mem_properties};
 
 use super::Context;
 use crate::handle::{Handle, Object};
+use crate::misuse::{self, one};
 use crate::{CLResult, refuse_if};
 
 /// A memory object: a buffer or an image.
@@ -28,6 +31,27 @@ pub struct Memory {
 
 impl Object for Memory {
     const INVALID: Code = Code::InvalidMemObject;
+    const NAME: &'static str = "memory object";
+
+    fn name(&self) -> &'static str {
+        match (&self.image, &self.parent) {
+            (Some(_), _) => "image",
+            (None, Some(_)) => "sub-buffer",
+            (None, None) => "buffer",
+        }
+    }
+
+    fn undone(&self) -> Option<&'static str> {
+        (self.runtime.map_count() > 0).then_some("is mapped")
+    }
+
+    fn released(&self) {
+        if self.undone().is_some() {
+            misuse::report(MisuseKind::StillMapped, || {
+                format!("{} releases {} that is mapped", current(), one(self.name()))
+            });
+        }
+    }
 }
 
 impl Memory {

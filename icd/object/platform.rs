@@ -13,6 +13,7 @@ pub struct Platform;
 
 impl Object for Platform {
     const INVALID: Code = Code::InvalidPlatform;
+    const NAME: &'static str = "platform";
     const COUNTED: bool = false;
 }
 

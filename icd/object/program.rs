@@ -17,4 +17,5 @@ pub struct Program {
 
 impl Object for Program {
     const INVALID: Code = Code::InvalidProgram;
+    const NAME: &'static str = "program";
 }

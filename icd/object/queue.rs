@@ -34,6 +34,7 @@ impl Queue {
 
 impl Object for Queue {
     const INVALID: Code = Code::InvalidCommandQueue;
+    const NAME: &'static str = "queue";
 
     // clReleaseCommandQueue performs an implicit flush.
     fn released(&self) {

@@ -21,4 +21,5 @@ pub struct Sampler {
 
 impl Object for Sampler {
     const INVALID: Code = Code::InvalidSampler;
+    const NAME: &'static str = "sampler";
 }

@@ -20,4 +20,5 @@ pub struct Semaphore {
 
 impl Object for Semaphore {
     const INVALID: Code = Code::InvalidSemaphore;
+    const NAME: &'static str = "semaphore";
 }

@@ -16,6 +16,8 @@
 //! | 32 | offset of the entries of global memory |
 //! | 36 | their number, a power of two, less 1 |
 //! | 40 | how many bits that has |
+//! | [`SKIPPED`] | of work-groups in runs of [`RUN`], how many runs are not looked at for races behind each that is |
+//! | [`MARKS`] | offset of the table of marks; 0 for none |
 //! | 64 | [`SPARE_SIZE`] bytes for accesses to global memory that are out of bounds, and as many for their shadows |
 //! | [`ARGUMENTS`] on | for each argument of the kernel, 16 bytes: how many bytes of its object are in front of the pointer, and the object's size in bytes; [`SHARED`], [`UNREADABLE`] and [`UNWRITABLE`] are added to the former |
 //! | the counters | a dword for each site of the program: how often its check failed |
@@ -23,6 +25,7 @@
 //! | records | [`RECORD_SIZE`] bytes each |
 //! | entries of local memory | [`ENTRY_SIZE`] bytes each: the words ([`Access`]) of the work-items that have written the granules last, of those that have read them, and of those that have changed them atomically; then the index of the site of each (4 bytes), in the same order |
 //! | entries of global memory | the same |
+//! | the table of marks | for each argument, three offsets of marks (4 bytes each; 0 for none): a byte for each of its object, which is not 0 if that was read, written or changed atomically |
 //!
 //! Offsets are from the beginning of the buffer, in bytes. A site leaves at most [`RECORDS_OF_SITE`] records.
 //!
@@ -41,6 +44,15 @@ use crate::debug::{self, Debug};
 
 /// Offset of the sizes of arguments in the buffer, in bytes.
 pub const ARGUMENTS: u32 = 64 + 2 * SPARE_SIZE as u32;
+
+/// Offset of the number of runs of work-groups that are skipped in the buffer, in bytes.
+pub const SKIPPED: u32 = 56;
+
+/// Neighbouring work-groups that are looked at together.
+pub const RUN: u64 = 4;
+
+/// Offset of the offset of the table of marks in the buffer, in bytes.
+pub const MARKS: u32 = 60;
 
 /// Bytes of memory for accesses that are out of bounds: the largest vector.
 pub const SPARE_SIZE: u64 = 128;
@@ -80,11 +92,15 @@ pub struct Tools {
     pub sync: bool,
     /// Undefined values decide nothing.
     pub undefined: bool,
+    /// Calls of the API are right.
+    pub api: bool,
+    /// Commands that use the same memory are ordered.
+    pub order: bool,
 }
 
 impl Tools {
     /// The names of the tools.
-    pub const NAMES: [&str; 5] = ["memory", "arithmetic", "race", "sync", "undefined"];
+    pub const NAMES: [&str; 7] = ["memory", "arithmetic", "race", "sync", "undefined", "api", "order"];
 
     /// Those that debug options ask for: with [`debug::CHECK`] those of [`debug::CHECK_TOOLS`], or all.
     #[must_use]
@@ -93,14 +109,14 @@ impl Tools {
         let is_asked = |tool| {
             debug.is_set(debug::CHECK) && named.is_none_or(|names| names.split('+').any(|name| name == tool))
         };
-        let [memory, arithmetic, race, sync, undefined] = Self::NAMES.map(is_asked);
-        Self { memory, arithmetic, race, sync, undefined }
+        let [memory, arithmetic, race, sync, undefined, api, order] = Self::NAMES.map(is_asked);
+        Self { memory, arithmetic, race, sync, undefined, api, order }
     }
 
-    /// Whether anything is checked.
+    /// Whether anything is checked in kernels.
     #[must_use]
     pub fn any(self) -> bool {
-        self != Self::default()
+        Self { api: false, ..self } != Self::default()
     }
 }
 
@@ -380,21 +396,6 @@ pub struct Finding {
     pub launches: u64,
 }
 
-/// A finding for other programs: with its kind and its text.
-#[derive(Debug, Serialize)]
-pub struct Told<'a> {
-    kind: &'static str,
-    message: String,
-    #[serde(flatten)]
-    finding: &'a Finding,
-}
-
-impl<'a> From<&'a Finding> for Told<'a> {
-    fn from(finding: &'a Finding) -> Self {
-        Self { kind: finding.kind(), message: finding.to_string(), finding }
-    }
-}
-
 impl Finding {
     /// The kind: [`Check::name`].
     #[must_use]
@@ -507,14 +508,21 @@ mod tests {
     fn all_tools_are_used_or_those_that_are_named() {
         let tools = |text| Tools::of(&Debug::parse(text).0);
         assert!(!tools("check-tools=race").any());
-        assert_eq!(
-            tools("check"),
-            Tools { memory: true, arithmetic: true, race: true, sync: true, undefined: true }
-        );
+        let all = Tools {
+            memory: true,
+            arithmetic: true,
+            race: true,
+            sync: true,
+            undefined: true,
+            api: true,
+            order: true,
+        };
+        assert_eq!(tools("check"), all);
         assert_eq!(
             tools("check,check-tools=race+memory"),
-            Tools { arithmetic: false, sync: false, undefined: false, ..tools("check") }
+            Tools { memory: true, race: true, ..Tools::default() }
         );
+        assert!(tools("check,check-tools=order").any() && !tools("check,check-tools=api").any());
     }
 
     #[test]

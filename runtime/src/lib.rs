@@ -6,14 +6,16 @@
 //! GPU is done. See `docs/runtime.md`.
 #![forbid(unsafe_code)]
 
+pub mod calls;
 mod command_buffer;
+mod conflicts;
 mod context;
 mod debugger;
 mod device;
 mod diagnosis;
 mod error;
 mod event;
-mod findings;
+pub mod findings;
 mod json_lines;
 mod kernel;
 mod launch;

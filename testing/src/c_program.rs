@@ -18,7 +18,7 @@ impl CProgram {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let mut compiler = Command::new("cc");
-        compiler.arg(source).arg("-o").arg(folder.path().join(&name)).args(["-O2", "-lOpenCL", "-lm"]);
+        compiler.arg(source).arg("-o").arg(folder.path().join(&name)).args(["-O2", "-g", "-lOpenCL", "-lm"]);
         match compiler.status() {
             Ok(status) if status.success() => Ok(Self { folder, name }),
             other => Err(format!("cc: {other:?}")),

@@ -1,6 +1,6 @@
 //! JSON for other programs; `docs/checking.md` describes it.
 
-use gencl_program::finding::{Finding, Told};
+use gencl_program::found::{Found, Told};
 use serde::Serialize;
 
 /// The version of the format: it changes when a field changes its meaning or goes.
@@ -12,7 +12,7 @@ struct Report<'a> {
     findings: Vec<Told<'a>>,
 }
 
-pub(super) fn report(findings: &[Finding]) -> Result<String, String> {
+pub(super) fn report(findings: &[Found]) -> Result<String, String> {
     let report = Report { version: VERSION, findings: findings.iter().map(Told::from).collect() };
     let text = serde_json::to_string_pretty(&report).map_err(|error| error.to_string())?;
     Ok(text + "\n")

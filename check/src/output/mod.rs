@@ -6,22 +6,17 @@ mod sarif;
 mod text;
 
 use gencl_commands::check::Format;
-use gencl_program::finding::Finding;
+use gencl_program::found::Found;
 
 /// A report on a program, in a format.
 ///
 /// # Errors
 /// What the format cannot express.
-pub fn report(findings: &[Finding], program: &str, format: Format) -> Result<String, String> {
+pub fn report(findings: &[Found], program: &str, format: Format) -> Result<String, String> {
     match format {
         Format::Text => Ok(text::report(findings)),
         Format::Json => json::report(findings),
         Format::Sarif => sarif::report(findings),
         Format::Junit => junit::report(findings, program),
     }
-}
-
-/// `1 finding`, `2 findings`.
-fn counted(count: u64, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }

@@ -1,10 +1,11 @@
 //! SARIF 2.1.0, which code hosts show beside the source.
 
-use gencl_program::finding::{Finding, Place};
+use gencl_program::finding::Place;
+use gencl_program::found::Found;
 use serde_json::{Value, json};
 
-pub(super) fn report(findings: &[Finding]) -> Result<String, String> {
-    let mut kinds: Vec<_> = findings.iter().map(Finding::kind).collect();
+pub(super) fn report(findings: &[Found]) -> Result<String, String> {
+    let mut kinds: Vec<_> = findings.iter().map(Found::kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
     let rules: Vec<_> = kinds.iter().map(|kind| json!({ "id": kind })).collect();
@@ -25,14 +26,14 @@ pub(super) fn report(findings: &[Finding]) -> Result<String, String> {
     Ok(text + "\n")
 }
 
-fn result(finding: &Finding) -> Value {
-    let places = &finding.site.places;
+fn result(finding: &Found) -> Value {
+    let places = finding.places();
     let frames: Vec<_> = places.iter().map(|place| json!({ "location": location(place) })).collect();
     json!({
         "ruleId": finding.kind(),
         "level": "error",
         "message": { "text": finding.to_string() },
-        "occurrenceCount": finding.count.min(i64::MAX.cast_unsigned()),
+        "occurrenceCount": finding.count().min(i64::MAX.cast_unsigned()),
         "locations": places.first().map(location).into_iter().collect::<Vec<_>>(),
         "stacks": [{ "frames": frames }],
     })

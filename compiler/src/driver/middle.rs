@@ -59,6 +59,7 @@ impl Driver<'_> {
             }
         }
         let Work { formats, sites, race_unchecked, .. } = work;
+        let sites = sites.into_iter().collect();
         if self.debug.is_set(debug::LLVM) {
             self.listener.print(debug::LLVM, &module.print_to_string().to_string_lossy());
         }

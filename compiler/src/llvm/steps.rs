@@ -5,6 +5,7 @@
 use gencl_device_info::DeviceInfo;
 use gencl_program::finding::{Site, Tools};
 use gencl_program::printf::PrintfFormat;
+use indexmap::IndexSet;
 use inkwell::context::Context;
 use inkwell::module::Module;
 
@@ -20,7 +21,7 @@ pub struct Work<'w, 'ctx> {
     /// The formats of the module's calls of printf.
     pub formats: Vec<PrintfFormat>,
     /// The places that are checked.
-    pub sites: Vec<Site>,
+    pub sites: IndexSet<Site>,
     /// Kernels whose races are not checked.
     pub race_unchecked: Vec<String>,
     /// What is checked.
@@ -48,7 +49,7 @@ impl<'w, 'ctx> Work<'w, 'ctx> {
             (false, true) => &CHECKED,
             (false, false) => &OPTIMIZED,
         };
-        let (formats, sites, race_unchecked) = (Vec::new(), Vec::new(), Vec::new());
+        let (formats, sites, race_unchecked) = (Vec::new(), IndexSet::new(), Vec::new());
         Self {
             context,
             module,
@@ -203,7 +204,7 @@ pub const STEPS: &[Step] = &[
         prepare::inline_everything(work.context, work.module);
         Ok(())
     })
-    .only_if(|work| work.tools.memory || work.tools.race || work.tools.sync || work.tools.undefined),
+    .only_if(|work| Tools { arithmetic: false, ..work.tools }.any()),
     Step::new("llvm-simplify", "the first half of -O2, without vectorisers and unrolling", |work| {
         work.run_passes(work.pipeline.simplify)
     }),

@@ -12,7 +12,7 @@ use super::{Enqueue, check_migration};
 use crate::abi::{HostPointer, List, ListMut, Out, SharedFree, UserData};
 use crate::handle::Handle;
 use crate::object::Context;
-use crate::{CLResult, refuse_if};
+use crate::{CLResult, leaks, refuse_if};
 
 #[cl_entrypoint(clEnqueueSVMFree)]
 fn enqueue_svm_free(
@@ -38,6 +38,9 @@ fn enqueue_svm_free(
     let context = enqueue.queue.context.clone();
     // The callback is called with a valid queue, even if the application has released it meanwhile.
     let (kept, free) = (enqueue.queue.clone(), free.bind(user));
+    if free.is_none() {
+        addresses.iter().for_each(|address| leaks::freed(*address));
+    }
     let work = move || match free {
         Some(free) => free(kept.raw(), &addresses),
         None => addresses.iter().for_each(|address| context.runtime.free_shared(*address)),

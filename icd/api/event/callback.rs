@@ -22,6 +22,7 @@ fn set_event_callback(
     let known = [CL_SUBMITTED, CL_RUNNING, CL_COMPLETE].contains(&callback_type);
     refuse_if(!known, Code::InvalidValue, "not a status for callbacks")?;
     let notify = notify.bind(user).ok_or_else(|| Error::new(Code::InvalidValue, "no callback"))?;
+    event.note_use();
     // The callback is called with a valid event, even if the application has released it meanwhile.
     let kept = event.clone();
     event.runtime.on_status(callback_type, Box::new(move |status| notify(kept.raw(), status.value())));

@@ -31,7 +31,10 @@ fn get_event_info(
         CL_EVENT_COMMAND_QUEUE => info.value(event.queue.as_ref().map_or(null_mut(), |queue| queue.raw())),
         CL_EVENT_CONTEXT => info.value(event.context.raw()),
         CL_EVENT_COMMAND_TYPE => info.value(event.runtime.kind() as u32),
-        CL_EVENT_COMMAND_EXECUTION_STATUS => info.value(event.runtime.status().value()),
+        CL_EVENT_COMMAND_EXECUTION_STATUS => {
+            event.note_use();
+            info.value(event.runtime.status().value())
+        }
         CL_EVENT_REFERENCE_COUNT => info.value(event.references()),
         _ => info.unknown(name),
     }

@@ -11,7 +11,7 @@ use crate::object::{Context, Event};
 fn create_user_event(context: cl_context) -> CLResult<cl_event> {
     let context = Handle::<Context>::get(context)?;
     let runtime = gencl_runtime::Event::user(&context.runtime);
-    Ok(Handle::create(Event { runtime, context, queue: None }))
+    Ok(Handle::create(Event::new(runtime, &context, None)))
 }
 
 #[cl_entrypoint(clSetUserEventStatus)]

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use gencl_icd_macros::cl_entrypoint;
+use gencl_program::misuse::MisuseKind;
 use gencl_runtime::{Argument, ArgumentKind, ArgumentValue, Code, Error};
 use opencl_sys::{
     CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL, CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL,
@@ -15,7 +16,7 @@ use opencl_sys::{
 use crate::abi::HostPointer;
 use crate::handle::Handle;
 use crate::object::{Kernel, Memory, Sampler};
-use crate::{CLResult, refuse_if};
+use crate::{CLResult, misuse, refuse_if};
 
 #[cl_entrypoint(clSetKernelArg)]
 fn set_kernel_arg(
@@ -44,15 +45,19 @@ pub fn argument_value(
             // is not a memory object. Of larger values the first bytes are taken, as by Intel's drivers for GPUs:
             // oneMKL passes offsets of 64 bits to arguments of 32.
             let (given, size) = (size, argument.size as usize);
-            check_size(argument, given.min(size), size)?;
+            check_size(kernel, argument, given.min(size), size)?;
+            if given > size {
+                misuse::report(MisuseKind::ArgumentMismatch, || wrong_size(kernel, argument, given, size));
+            }
             // CL_INVALID_ARG_VALUE if arg_value specified is not a valid value.
             // SAFETY: the application has at least so many bytes there, for as long as the call takes.
-            let bytes = unsafe { value.bytes(size) }.ok_or_else(|| invalid(argument, "needs a value"))?;
+            let bytes =
+                unsafe { value.bytes(size) }.ok_or_else(|| invalid(kernel, argument, "needs a value"))?;
             Ok(ArgumentValue::Bytes(bytes.into()))
         }
         ArgumentKind::GlobalPointer | ArgumentKind::ConstantPointer => {
             // CL_INVALID_ARG_SIZE if the argument is a memory object and arg_size != sizeof(cl_mem).
-            check_size(argument, size, size_of::<cl_mem>())?;
+            check_size(kernel, argument, size, size_of::<cl_mem>())?;
             // If the argument is a buffer object, the arg_value pointer can be NULL or point to a NULL value.
             // CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified
             // arg_value is not a valid memory object. SAFETY: the application has a handle there.
@@ -69,13 +74,13 @@ pub fn argument_value(
             // CL_INVALID_ARG_VALUE if the argument is declared with the local qualifier and arg_value is not
             // NULL.
             if !value.is_null() {
-                return Err(invalid(argument, "is local memory, whose value must be null"));
+                return Err(invalid(kernel, argument, "is local memory, whose value must be null"));
             }
             // arg_size may be zero, indicating that no local memory is required for the kernel argument.
             Ok(ArgumentValue::Local(size as u64))
         }
         ArgumentKind::Image => {
-            check_size(argument, size, size_of::<cl_mem>())?;
+            check_size(kernel, argument, size, size_of::<cl_mem>())?;
             // CL_INVALID_MEM_OBJECT if arg_value is NULL or points to NULL and it must point to a valid memory
             // object, or if the memory object is not valid for the kernel argument. CL_INVALID_ARG_VALUE if the
             // argument is an image declared with the read_only qualifier and arg_value points to an image
@@ -85,7 +90,7 @@ pub fn argument_value(
         }
         ArgumentKind::Sampler => {
             // CL_INVALID_ARG_SIZE if the argument is a sampler and arg_size != sizeof(cl_sampler).
-            check_size(argument, size, size_of::<cl_sampler>())?;
+            check_size(kernel, argument, size, size_of::<cl_sampler>())?;
             // CL_INVALID_SAMPLER for an argument declared to be of type sampler_t when the specified
             // arg_value is not a valid sampler object.
             let sampler = Handle::<Sampler>::get(handle(value).unwrap_or(0) as cl_sampler)?;
@@ -100,17 +105,22 @@ fn handle(value: &HostPointer<*const c_void>) -> Option<usize> {
     unsafe { value.to_words::<1>() }.map(|[handle]| handle)
 }
 
-fn check_size(argument: &Argument, size: usize, expected: usize) -> CLResult<()> {
+fn check_size(kernel: &Kernel, argument: &Argument, size: usize, expected: usize) -> CLResult<()> {
     if size == expected {
         return Ok(());
     }
-    let (name, ty) = (&argument.name, &argument.type_name);
-    let reason = format!("argument {name} of type {ty} has {expected} bytes, {size} are given");
-    Err(Error::new(Code::InvalidArgSize, reason))
+    Err(Error::new(Code::InvalidArgSize, wrong_size(kernel, argument, size, expected)))
 }
 
-fn invalid(argument: &Argument, reason: &str) -> Error {
-    Error::new(Code::InvalidArgValue, format!("argument {} {reason}", argument.name))
+fn wrong_size(kernel: &Kernel, argument: &Argument, size: usize, expected: usize) -> String {
+    let (name, ty) = (&argument.name, &argument.type_name);
+    let kernel = &kernel.runtime.info().name;
+    format!("argument {name} of {kernel} has type {ty} of {expected} bytes, {size} bytes were given")
+}
+
+fn invalid(kernel: &Kernel, argument: &Argument, reason: &str) -> Error {
+    let kernel = &kernel.runtime.info().name;
+    Error::new(Code::InvalidArgValue, format!("argument {} of {kernel} {reason}", argument.name))
 }
 
 #[cl_entrypoint(clSetKernelArgSVMPointer)]

@@ -13,6 +13,7 @@ use gencl_runtime::SharedKind;
 
 use crate::abi::HostPointer;
 use crate::handle::Handle;
+use crate::leaks;
 use crate::object::Context;
 
 #[cl_entrypoint(clSVMAlloc)]
@@ -31,7 +32,10 @@ fn svm_alloc(context: cl_context, flags: cl_svm_mem_flags, size: usize, alignmen
     // NULL if size is 0 or > CL_DEVICE_MAX_MEM_ALLOC_SIZE, if alignment is not a power of two or is not
     // supported, or if there was a failure to allocate resources.
     match context.runtime.allocate_shared(SharedKind::Svm, None, flags, size, alignment as usize) {
-        Ok(memory) => memory.address() as *mut c_void,
+        Ok(memory) => {
+            leaks::allocated(memory.address());
+            memory.address() as *mut c_void
+        }
         Err(error) => {
             tracing::info!("clSVMAlloc: {error}");
             null_mut()
@@ -44,6 +48,7 @@ fn svm_free(context: cl_context, svm_pointer: HostPointer<*mut c_void>) {
     // svm_pointer must be the value returned by a call to clSVMAlloc; if a NULL pointer is passed, no action
     // occurs.
     if let Ok(context) = Handle::<Context>::get(context) {
+        leaks::freed(svm_pointer.address());
         context.runtime.free_shared(svm_pointer.address());
     }
 }

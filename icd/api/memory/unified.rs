@@ -19,7 +19,7 @@ use crate::abi::{Bytes, HostPointer, Out, ZeroTerminated};
 use crate::handle::Handle;
 use crate::info::{InfoWriter, Written};
 use crate::object::{Context, Device};
-use crate::{CLResult, refuse_if};
+use crate::{CLResult, leaks, refuse_if};
 
 /// Flags for the initial placement of a shared allocation. Like all flags they are hints.
 const PLACEMENT: cl_mem_alloc_flags_intel =
@@ -77,6 +77,7 @@ fn allocate(
     // data type. CL_INVALID_BUFFER_SIZE if size is zero or greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE.
     let device = device.map(|device| &device.runtime);
     let memory = context.runtime.allocate_shared(kind, device, flags, size, alignment as usize)?;
+    leaks::allocated(memory.address());
     Ok(memory.address() as *mut c_void)
 }
 
@@ -107,6 +108,7 @@ fn flags(kind: SharedKind, properties: &[cl_mem_properties_intel]) -> CLResult<c
 #[cl_entrypoint(clMemFreeINTEL)]
 fn mem_free(context: cl_context, pointer: HostPointer<*mut c_void>) -> CLResult<()> {
     let context = Handle::<Context>::get(context)?;
+    leaks::freed(pointer.address());
     if !pointer.is_null() {
         check_base(&context, pointer.address())?;
         // Commands that use the allocation keep it until they have ended.
@@ -118,6 +120,7 @@ fn mem_free(context: cl_context, pointer: HostPointer<*mut c_void>) -> CLResult<
 #[cl_entrypoint(clMemBlockingFreeINTEL)]
 fn mem_blocking_free(context: cl_context, pointer: HostPointer<*mut c_void>) -> CLResult<()> {
     let context = Handle::<Context>::get(context)?;
+    leaks::freed(pointer.address());
     if pointer.is_null() {
         return Ok(());
     }

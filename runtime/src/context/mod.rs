@@ -11,6 +11,7 @@ use gencl_program::report;
 
 pub(crate) use device::DeviceContext;
 
+use crate::conflicts::Conflicts;
 use crate::memory::SharedMemories;
 use crate::{Code, Device, Error, Result};
 
@@ -22,6 +23,8 @@ pub type ContextNotify = Box<dyn Fn(&Error) + Send + Sync>;
 pub struct Context {
     devices: Box<[Arc<DeviceContext>]>,
     shared: SharedMemories,
+    /// If commands are checked.
+    conflicts: Option<Conflicts>,
     notify: Option<ContextNotify>,
     destructors: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
 }
@@ -43,6 +46,7 @@ impl Context {
         Ok(Arc::new(Self {
             devices: members.map(|(index, device)| Arc::new(DeviceContext::new(device, index))).collect(),
             shared: SharedMemories::default(),
+            conflicts: Conflicts::new(),
             notify,
             destructors: Mutex::default(),
         }))
@@ -85,6 +89,11 @@ impl Context {
     /// Allocations in shared virtual memory.
     pub(crate) fn shared(&self) -> &SharedMemories {
         &self.shared
+    }
+
+    /// Commands that use the same memory in no order, if these are looked for.
+    pub(crate) fn conflicts(&self) -> Option<&Conflicts> {
+        self.conflicts.as_ref()
     }
 
     /// Runs `function` when the context is destroyed; the last one registered runs first.

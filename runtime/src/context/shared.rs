@@ -61,6 +61,9 @@ impl Context {
         let memory =
             memory.ok_or_else(|| Error::new(Code::InvalidValue, "no allocation begins at the address"))?;
         memory.drop_and_wait();
+        if let Some(conflicts) = self.conflicts() {
+            conflicts.observe_all();
+        }
         Ok(())
     }
 

@@ -85,6 +85,8 @@ pub struct Event {
     queue: Option<Weak<dyn EventQueue>>,
     /// Number of the command in its queue. Accessed with the queue locked.
     number: AtomicU64,
+    /// Number of the command in its context, for checks; 0 for none.
+    command: AtomicU64,
     node: Node<Error>,
     /// By [`ProfilingInfo`].
     times: [AtomicU64; 5],
@@ -108,6 +110,7 @@ impl Event {
             profiled: false,
             queue: None,
             number: AtomicU64::new(0),
+            command: AtomicU64::new(0),
             node: Node::new(EventStatus::Submitted),
             times: Default::default(),
         })
@@ -121,12 +124,22 @@ impl Event {
         profiled: bool,
     ) -> Arc<Self> {
         let (context, node, times) = (context.clone(), Node::new(EventStatus::Queued), Default::default());
-        Arc::new(Self { kind, context, profiled, queue: Some(queue), number: AtomicU64::new(0), node, times })
+        Arc::new(Self {
+            kind,
+            context,
+            profiled,
+            queue: Some(queue),
+            number: AtomicU64::new(0),
+            command: AtomicU64::new(0),
+            node,
+            times,
+        })
     }
 
     /// Reuses the event of an ended command for a new one of the same queue.
     pub(crate) fn renew(&mut self, kind: CommandKind) {
         self.kind = kind;
+        self.command = AtomicU64::new(0);
         self.node = Node::new(EventStatus::Queued);
         self.times = Default::default();
     }
@@ -160,6 +173,22 @@ impl Event {
         self.number.store(number, Ordering::Relaxed);
     }
 
+    /// The number of the command in its context, for checks; 0 for none.
+    pub(crate) fn command_number(&self) -> u64 {
+        self.command.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_command_number(&self, number: u64) {
+        self.command.store(number, Ordering::Relaxed);
+    }
+
+    /// The application knows that the event has ended, for checks.
+    pub fn observe(&self) {
+        if let Some(conflicts) = self.context.conflicts() {
+            conflicts.observe(self.command_number());
+        }
+    }
+
     /// Whether the event is complete or failed.
     pub(crate) fn ended(&self) -> bool {
         self.node.status().ended()
@@ -168,7 +197,9 @@ impl Event {
     /// The status. As the caller may poll, a command that has not ended is started if possible.
     pub fn status(&self) -> EventStatus {
         let status = self.node.status();
-        if !status.ended() {
+        if status.ended() {
+            self.observe();
+        } else {
             self.demand();
         }
         status
@@ -201,6 +232,7 @@ impl Event {
             Some(queue) => queue.wait_for(self)?,
             None => self.node.wait(),
         }
+        self.observe();
         self.outcome()
     }
 
@@ -291,6 +323,7 @@ impl Event {
         if !self.profiled || self.node.status() != EventStatus::Complete {
             return Err(Code::ProfilingInfoNotAvailable.into());
         }
+        self.observe();
         Ok(self.times[what as usize].load(Ordering::Relaxed))
     }
 }

@@ -1,11 +1,14 @@
 //! The buffer in which a launch with checks leaves records (`gencl_program::finding` describes it).
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
+use gencl_program::debug::{self, Debug};
 use gencl_program::finding::{
-    ARGUMENTS, ENTRY_SIZE, RECORD_SIZE, RECORDS_OF_SITE, Record, SHARED, UNKNOWN, UNREADABLE, UNWRITABLE,
+    ARGUMENTS, ENTRY_SIZE, RECORD_SIZE, RECORDS_OF_SITE, RUN, Record, SHARED, SKIPPED, UNKNOWN, UNREADABLE,
+    UNWRITABLE,
 };
 
+use super::marks::Marks;
 use crate::Result;
 use crate::memory::{AddressSpace, Storage, Zone};
 
@@ -30,6 +33,8 @@ pub(super) struct CheckedLaunch {
     pub(super) groups: u64,
     /// Bytes of local memory of each.
     pub(super) local_memory: u64,
+    /// Which bytes it accesses has to be known.
+    pub(super) has_marks: bool,
 }
 
 /// Where an argument points to; zeros for null pointers and other arguments.
@@ -39,6 +44,8 @@ pub(super) struct Extent {
     pub(super) before: u64,
     /// Bytes of the object.
     pub(super) size: u64,
+    /// Whether accesses leave no marks: those to local memory and images.
+    pub(super) is_unmarked: bool,
     /// Whether another argument points into the same allocation.
     pub(super) is_shared: bool,
     /// Whether kernels may not read, or not write, the object.
@@ -51,6 +58,7 @@ pub(super) struct CheckBuffer {
     storage: Arc<Storage>,
     layout: Layout,
     extents: Vec<Extent>,
+    marks: Option<Marks>,
 }
 
 /// Offsets in the buffer in bytes.
@@ -151,9 +159,17 @@ impl CheckBuffer {
         for (shadow, at) in launch.shadows.iter().zip((shadows..).step_by(8)) {
             put(at, &shadow.to_le_bytes());
         }
-        let storage = Storage::new(space, Zone::Buffers, races.end.into())?;
+        let marked = |extent: &Extent| if extent.is_unmarked { 0 } else { extent.size };
+        let sizes: Vec<_> = launch.extents.iter().map(marked).collect();
+        let marks = launch.has_marks.then(|| Marks::new(races.end, &sizes)).flatten();
+        let end = marks.as_ref().map_or(races.end, |marks| marks.end);
+        let storage = Storage::new(space, Zone::Buffers, end.into())?;
         storage.memory().write(0, &bytes);
-        Ok(Self { storage: Arc::new(storage), layout, extents: launch.extents })
+        if let Some(marks) = &marks {
+            marks.write(&storage);
+        }
+        storage.memory().write(SKIPPED as usize, &skipped(launch.groups, groups_asked()).to_le_bytes());
+        Ok(Self { storage: Arc::new(storage), layout, extents: launch.extents, marks })
     }
 
     pub(super) fn storage(&self) -> &Arc<Storage> {
@@ -162,6 +178,10 @@ impl CheckBuffer {
 
     pub(super) fn extents(&self) -> &[Extent] {
         &self.extents
+    }
+
+    pub(super) fn marks(&self) -> Option<&Marks> {
+        self.marks.as_ref()
     }
 
     /// How often the check of each site has failed.
@@ -183,9 +203,34 @@ impl CheckBuffer {
     }
 }
 
+/// How many work-groups of a launch are looked at for races; `None` for all.
+fn groups_asked() -> Option<u64> {
+    static GROUPS: LazyLock<Option<u64>> = LazyLock::new(|| {
+        let (debug, _) = Debug::from_environment();
+        debug.value(debug::CHECK_GROUPS).and_then(|groups| groups.parse().ok())
+    });
+    *GROUPS
+}
+
+/// How many runs of work-groups are skipped behind each that is looked at, if so many of all groups are asked for.
+fn skipped(groups: u64, asked: Option<u64>) -> u32 {
+    let Some(asked) = asked.filter(|asked| *asked < groups) else { return 0 };
+    let runs = asked.div_ceil(RUN).max(1);
+    (groups.div_ceil(RUN).div_ceil(runs) - 1) as u32
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn some_groups_are_skipped() {
+        assert_eq!([skipped(100, None), skipped(100, Some(100)), skipped(100, Some(1000))], [0; 3]);
+        // Of 25 runs, each 13th: 8 groups.
+        assert_eq!(skipped(100, Some(8)), 12);
+        assert_eq!(skipped(100, Some(1)), 24);
+        assert_eq!(skipped(5, Some(4)), 1);
+    }
 
     #[test]
     fn entries_are_bounded() {

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use gencl_device_info::AddressModel;
+use gencl_program::ArgumentKind;
 use gencl_program::finding::{Access, Check, Finding, Object, Other, Record, Site};
-use gencl_program::{ArgumentKind, PushSource};
 
 use super::check_buffer::{CheckBuffer, CheckedLaunch, Extent};
 use super::shadows::Shadows;
 use super::{EnqueuedLaunch, Launch};
+use crate::conflicts::Access as CommandAccess;
 use crate::context::DeviceContext;
 use crate::kernel::ArgumentMemory;
 use crate::{MemoryFlags, Result};
@@ -20,7 +21,7 @@ pub(super) fn buffer(
     shadows: &Shadows,
 ) -> Result<Option<CheckBuffer>> {
     let kernel = launch.kernel();
-    if !kernel.pushes.iter().any(|push| push.source == PushSource::CheckBuffer) {
+    if !launch.has_checks() {
         return Ok(None);
     }
     let allocations = allocations(context, launch);
@@ -32,8 +33,25 @@ pub(super) fn buffer(
         sites: launch.executable().sites().len(),
         groups: launch.space.groups.iter().map(|&count| u64::from(count)).product(),
         local_memory: launch.arguments.local_memory(),
+        has_marks: launch.part.is_some(),
     };
     CheckBuffer::new(context.space(), launch).map(Some)
+}
+
+/// What a launch has accessed, by the marks in its buffer.
+pub(super) fn accesses(buffer: &CheckBuffer, launch: &Launch) -> Vec<CommandAccess> {
+    let Some(marks) = buffer.marks() else { return Vec::new() };
+    let mut accesses = Vec::new();
+    for (index, memory) in launch.arguments.memory() {
+        let (allocation, begin, size) = memory.range();
+        let argument = format!("argument {index} ({})", launch.kernel().arguments[*index].name);
+        for (kind, ranges) in marks.ranges(buffer.storage(), *index, size) {
+            let ranges = ranges.into_iter().map(|range| range.start + begin..range.end + begin).collect();
+            let (memory, argument) = (allocation.number(), Some(argument.clone()));
+            accesses.push(CommandAccess { memory, kind, ranges, begin, argument });
+        }
+    }
+    accesses
 }
 
 /// What a launch has found, by site.
@@ -112,7 +130,7 @@ fn other(launch: &Launch, record: &Record) -> Option<Other> {
 fn extent(context: &DeviceContext, launch: &Launch, index: usize) -> Extent {
     let (arguments, argument) = (&launch.arguments, &launch.kernel().arguments[index]);
     if argument.kind == ArgumentKind::LocalPointer {
-        return Extent { size: arguments.local_size(index), ..Extent::default() };
+        return Extent { size: arguments.local_size(index), is_unmarked: true, ..Extent::default() };
     }
     let Some((_, memory)) = arguments.memory().iter().find(|(owner, _)| *owner == index) else {
         return Extent::default();
@@ -124,6 +142,7 @@ fn extent(context: &DeviceContext, launch: &Launch, index: usize) -> Extent {
     Extent {
         before: arguments.address(argument) - allocation.on(context).address() - begin,
         size,
+        is_unmarked: matches!(memory, ArgumentMemory::Image(_)),
         is_shared: arguments.memory().iter().any(is_same),
         is_unreadable: memory.flags().contains(MemoryFlags::WRITE_ONLY),
         is_unwritable: memory.flags().contains(MemoryFlags::READ_ONLY),

@@ -1,14 +1,18 @@
 //! Enqueued launches.
 
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use gencl_eu::dispatch::LaunchMark;
+use gencl_program::{ArgumentKind, PushSource};
 use gencl_simulator::debug::protocol::Range;
 
-use super::kept::Part;
+use super::kept;
 use super::walk::Space;
 use super::{Launch, argument_text};
+use crate::MemoryFlags;
+use crate::conflicts::{LaunchedPart, Part};
+use crate::kernel::ArgumentMemory;
 use crate::memory::SharedList;
 use crate::trace::{self, LaunchRecord, Record};
 use crate::{debugger, profile};
@@ -21,6 +25,8 @@ pub(crate) struct EnqueuedLaunch {
     pub(super) reachable: Option<SharedList>,
     /// How a profile and a debugger find it; `None` when there is neither.
     pub(super) mark: Option<LaunchMark>,
+    /// What of its command it is, if what it accesses has to be known.
+    pub(crate) part: Option<LaunchedPart>,
 }
 
 impl Deref for EnqueuedLaunch {
@@ -39,7 +45,7 @@ impl EnqueuedLaunch {
             let number = launch.executable().first_number() + launch.number as u32;
             profile::mark(number, launch.name())
         });
-        let enqueued = Self { launch, reachable, mark };
+        let enqueued = Self { launch, reachable, mark, part: None };
         if let Some(mark) = mark.filter(|_| is_debugged) {
             let Space { offset, global, local, .. } = enqueued.space;
             debugger::note(mark.launch, Range { offset, global, local });
@@ -69,10 +75,32 @@ impl EnqueuedLaunch {
         memory(self) == memory(next) && (Arc::ptr_eq(&self.launch, &next.launch) || self.is_same(next))
     }
 
+    /// Whether its kernel has checks.
+    pub(super) fn has_checks(&self) -> bool {
+        self.kernel().pushes.iter().any(|push| push.source == PushSource::CheckBuffer)
+    }
+
+    /// It as part of a command. Without checks in its kernel it is not known what it accesses.
+    pub(crate) fn part_of_command(&self) -> Part {
+        if !self.has_checks() {
+            return Part::of(Vec::new());
+        }
+        let may_write = |index: usize, memory: &ArgumentMemory| {
+            let argument = &self.kernel().arguments[index];
+            argument.kind != ArgumentKind::ConstantPointer && !memory.flags().contains(MemoryFlags::READ_ONLY)
+        };
+        let memory = self
+            .arguments
+            .memory()
+            .iter()
+            .map(|(index, memory)| (memory.range().0.number(), may_write(*index, memory)));
+        Part { kernel: Some(self.name().to_owned()), memory: memory.collect(), accesses: OnceLock::new() }
+    }
+
     /// It as part of a batch.
-    pub(super) fn part(&self) -> Part<'_> {
+    pub(super) fn part(&self) -> kept::Part<'_> {
         let (reachable, is_unique) = (self.reachable.as_ref(), self.mark.is_some());
-        Part { kept: &self.launch.kept, reachable, is_unique }
+        kept::Part { kept: &self.launch.kept, reachable, is_unique }
     }
 
     /// The prepared launch, for reuse.

@@ -28,6 +28,7 @@ mod hardware;
 mod images;
 mod kept;
 mod local_size;
+mod marks;
 #[cfg(test)]
 mod moving;
 mod prepared;

@@ -10,6 +10,7 @@ use super::kept::Origin;
 use super::relocate::{note_places, presume, relocate};
 use super::slot::{COMMANDS, Slot};
 use super::{EnqueuedLaunch, Launch, checked, clock, dump, failure};
+use crate::conflicts::Conflicts;
 use crate::context::DeviceContext;
 use crate::findings;
 use crate::memory::Storage;
@@ -212,10 +213,18 @@ impl InFlight {
     }
 
     /// Reports what the launch's checks have found, also when the launch did not end.
-    pub(crate) fn report_findings(&mut self, index: usize, launch: &Launch) {
+    pub(crate) fn report_findings(
+        &mut self,
+        index: usize,
+        launch: &EnqueuedLaunch,
+        conflicts: Option<&Conflicts>,
+    ) {
         let slot = self.slot.as_mut().expect("the slot is returned last");
         if let Some(buffer) = slot.launches[index].check.take() {
-            findings::report(&checked::keep_copies(checked::findings(&buffer, launch), launch));
+            findings::report(checked::keep_copies(checked::findings(&buffer, launch), launch));
+            if let (Some(conflicts), Some(part)) = (conflicts, &launch.part) {
+                conflicts.end(part, checked::accesses(&buffer, launch));
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! Memory that all devices of a context can access.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use gencl_i915::HostMemory;
@@ -23,6 +24,8 @@ pub(crate) struct Allocation {
     storages: SmallVec<[Storage; 1]>,
     /// Whether this is the application's own memory.
     host: bool,
+    /// Number in the process, that of no other allocation.
+    number: u64,
     /// See [`super::shadow`].
     shadow: OnceLock<Box<Allocation>>,
     /// Copies of undefined values to it that are reported if the host reads them: offset in bytes, and what to report.
@@ -73,12 +76,19 @@ impl Allocation {
     }
 
     fn of(storages: SmallVec<[Storage; 1]>, host: bool) -> Self {
-        Self { storages, host, shadow: OnceLock::new(), copies: Mutex::default() }
+        static NUMBERS: AtomicU64 = AtomicU64::new(1);
+        let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+        Self { storages, host, number, shadow: OnceLock::new(), copies: Mutex::default() }
     }
 
     /// The buffer on a device.
     pub(crate) fn on(&self, device: &DeviceContext) -> &Storage {
         &self.storages[device.index()]
+    }
+
+    /// Number in the process, that of no other allocation.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
     }
 
     /// The bytes, mapped for the host.

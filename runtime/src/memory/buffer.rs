@@ -6,6 +6,7 @@ use gencl_i915::HostMemory;
 use parking_lot::Mutex;
 
 use super::{Allocation, BufferRect, PlacedRect};
+use crate::conflicts::{Access, AccessKind};
 use crate::context::DeviceContext;
 use crate::{Code, Context, Error, Result};
 
@@ -331,6 +332,18 @@ impl Buffer {
     /// Offset in the storage in bytes.
     pub(crate) fn begin(&self) -> usize {
         self.origin as usize
+    }
+
+    /// A command's access to a rectangle that is within the buffer, for checks.
+    pub(crate) fn access(&self, kind: AccessKind, rect: BufferRect, region: [usize; 3]) -> Option<Access> {
+        let place = PlacedRect { begin: self.begin(), rect, region };
+        Access::of_rect(kind, self.storage.number(), place)
+    }
+
+    /// As [`Buffer::access`], to `size` bytes from `offset` on.
+    pub(crate) fn access_bytes(&self, kind: AccessKind, offset: usize, size: usize) -> Option<Access> {
+        let rect = BufferRect { origin: [offset, 0, 0], row_pitch: size, slice_pitch: size };
+        self.access(kind, rect, [size, 1, 1])
     }
 
     /// The bytes that devices access.

@@ -74,7 +74,8 @@ pub(crate) struct PlacedRect {
 }
 
 impl PlacedRect {
-    fn rows(self) -> impl Iterator<Item = usize> {
+    /// Where its rows begin, in the order of their addresses.
+    pub(crate) fn rows(self) -> impl Iterator<Item = usize> {
         let [_, rows, slices] = self.region;
         (0..slices).flat_map(move |z| (0..rows).map(move |y| self.begin + self.rect.row(y, z)))
     }

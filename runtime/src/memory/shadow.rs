@@ -26,7 +26,7 @@ impl Buffer {
     /// Reports copies of undefined values among the bytes from one to another, which the host reads.
     pub(crate) fn read_by_host(&self, begin: usize, end: usize) {
         let at = |offset: usize| (self.begin() + offset) as u64;
-        findings::report(&self.storage().take_copies(at(begin), at(end)));
+        findings::report(self.storage().take_copies(at(begin), at(end)));
     }
 
     /// Copies what is said of a rectangle's bytes with these.

@@ -9,8 +9,9 @@ use std::sync::mpsc::{Sender, channel};
 use gencl_i915::HostMemory;
 use parking_lot::Mutex;
 
-use super::Allocation;
 use super::va::{GUARD, PAGE};
+use super::{Allocation, BufferRect, PlacedRect};
+use crate::conflicts::{Access, AccessKind};
 use crate::context::DeviceContext;
 use crate::{Code, Device, Error, Result};
 
@@ -100,6 +101,14 @@ impl SharedMemory {
         drop(self);
         // Nothing is sent: the receiver fails when the memory, and with it the sender, is dropped.
         let _ = end.recv();
+    }
+
+    /// A command's access to `size` bytes from an address on, for checks.
+    pub(crate) fn access(&self, kind: AccessKind, address: usize, size: usize) -> Option<Access> {
+        let begin = address - self.address();
+        let rect = BufferRect { origin: [begin, 0, 0], row_pitch: size, slice_pitch: size };
+        let place = PlacedRect { begin: 0, rect, region: [size, 1, 1] };
+        Access::of_rect(kind, self.storage.number(), place)
     }
 
     pub(crate) fn storage(&self) -> &Arc<Allocation> {

@@ -42,7 +42,7 @@ pub(super) struct Order {
 
 /// The part of a queue that its thread and its events share.
 pub(crate) struct Core {
-    context: Arc<Context>,
+    pub(super) context: Arc<Context>,
     pub(super) device: Arc<DeviceContext>,
     pub(super) hardware: Hardware,
     /// Later commands may overtake one that waits.

@@ -1,5 +1,6 @@
 //! Queues: what the application may enqueue.
 
+mod conflicts;
 mod core;
 mod faults;
 mod gpu;
@@ -43,6 +44,8 @@ pub struct Queue {
     context: Arc<Context>,
     flags: QueueFlags,
     core: Arc<Core>,
+    /// Number in its context, for checks; 0 without.
+    number: u64,
 }
 
 impl Queue {
@@ -52,7 +55,8 @@ impl Queue {
         let out_of_order = flags.contains(QueueFlags::OUT_OF_ORDER);
         let device = context.on(device)?;
         let core = Core::start(context, device, out_of_order, flags.contains(QueueFlags::PROFILING))?;
-        Ok(Arc::new(Self { context: context.clone(), flags, core }))
+        let number = context.conflicts().map_or(0, |conflicts| conflicts.add_queue(!out_of_order));
+        Ok(Arc::new(Self { context: context.clone(), flags, core, number }))
     }
 
     /// Its context.
@@ -79,7 +83,11 @@ impl Queue {
     /// if there was one: until then a queue in order fails whatever comes behind a fault. `OUT_OF_RESOURCES`
     /// where a command waits for the caller.
     pub fn finish(&self) -> Result<()> {
-        self.core.finish()
+        let result = self.core.finish();
+        if let Some(conflicts) = self.context.conflicts() {
+            conflicts.observe_queue(self.number);
+        }
+        result
     }
 
     /// Makes sure that enqueued commands begin now, without anybody waiting for them.
@@ -179,13 +187,18 @@ impl Queue {
         &self,
         kind: CommandKind,
         waits: &[Arc<Event>],
-        work: Work,
+        mut work: Work,
         order: Order,
     ) -> Result<Arc<Event>> {
         for event in waits {
             self.context.check_same(event.context())?;
         }
-        Ok(self.core.enqueue(kind, waits, work, order))
+        let number = self.context.conflicts().map(|all| self.add_to_conflicts(all, waits, &mut work, order));
+        let event = self.core.enqueue(kind, waits, work, order);
+        if let Some(number) = number {
+            event.set_command_number(number);
+        }
+        Ok(event)
     }
 }
 

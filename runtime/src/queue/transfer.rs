@@ -6,8 +6,10 @@ use gencl_i915::HostMemory;
 
 use super::Queue;
 use super::state::Work;
+use crate::conflicts::AccessKind;
 use crate::event::CommandKind;
 use crate::memory::copy_rect;
+use crate::transfer::accesses;
 use crate::{Buffer, BufferRect, Event, HostAccess, MapFlags, Result, Transfer};
 
 impl Queue {
@@ -24,12 +26,14 @@ impl Queue {
         self.context().check_same(buffer.context())?;
         buffer.check_range(offset, host.len())?;
         buffer.check_host(access)?;
+        let accesses =
+            accesses(self.context(), || [buffer.access_bytes(access_kind(access), offset, host.len())]);
         let (buffer, host) = (buffer.clone(), host.clone());
         let kind = match access {
             HostAccess::Read => CommandKind::ReadBuffer,
             HostAccess::Write => CommandKind::WriteBuffer,
         };
-        let work = Transfer::new(kind, move || match access {
+        let work = Transfer::new(kind, accesses, move || match access {
             HostAccess::Read => {
                 host.copy_from(0, &buffer.memory(), offset, host.len());
                 buffer.read_by_host(offset, offset + host.len());
@@ -74,8 +78,9 @@ impl Queue {
     ) -> Result<Arc<Event>> {
         host_rect.check_within(region, host.len())?;
         buffer.check_host(access)?;
+        let accesses = accesses(self.context(), || [buffer.access(access_kind(access), rect, region)]);
         let (buffer, host) = (buffer.clone(), host.clone());
-        let work = Transfer::new(kind, move || match access {
+        let work = Transfer::new(kind, accesses, move || match access {
             HostAccess::Read => {
                 copy_rect(&buffer.memory(), rect, &host, host_rect, region);
                 buffer.read_by_host(rect.row(0, 0), rect.end(region).unwrap_or(usize::MAX));
@@ -126,7 +131,10 @@ impl Queue {
         }
         let memory = buffer.map(flags, (rect, mapped_rect), region)?;
         let (target, invalidate) = (buffer.clone(), flags.contains(MapFlags::WRITE_INVALIDATE_REGION));
-        let copy = Transfer::new(kind, move || {
+        let accesses = accesses(self.context(), || {
+            [buffer.access(AccessKind::Read, rect, region).filter(|_| flags.contains(MapFlags::READ))]
+        });
+        let copy = Transfer::new(kind, accesses, move || {
             if flags.contains(MapFlags::READ) {
                 target.read_by_host(rect.row(0, 0), rect.end(region).unwrap_or(usize::MAX));
             }
@@ -138,7 +146,14 @@ impl Queue {
             }
         });
         match self.transfer(copy, waits) {
-            Ok(event) => Ok((memory, event)),
+            Ok(event) => {
+                if let Some(conflicts) = self.context().conflicts() {
+                    let kind = if flags.writes() { AccessKind::Write } else { AccessKind::Read };
+                    let access = buffer.access(kind, rect, region);
+                    conflicts.map(event.command_number(), memory.address() as usize, access);
+                }
+                Ok((memory, event))
+            }
             Err(error) => {
                 buffer.forget_mapping(memory.address())?;
                 Err(error)
@@ -159,9 +174,15 @@ impl Queue {
     ) -> Result<Arc<Event>> {
         self.context().check_same(buffer.context())?;
         let mapped = buffer.unmap(address as usize)?;
+        if let Some(conflicts) = self.context().conflicts() {
+            conflicts.unmap(address as usize);
+        }
         let copies = buffer.shadow().is_some() && mapped.flags.writes();
+        let accesses = accesses(self.context(), || {
+            [buffer.access(AccessKind::Write, mapped.rect, mapped.region).filter(|_| mapped.flags.writes())]
+        });
         let buffer = buffer.clone();
-        let copy = Transfer::new(CommandKind::UnmapMemObject, move || {
+        let copy = Transfer::new(CommandKind::UnmapMemObject, accesses, move || {
             if let (Some(shadow), true) = (buffer.shadow(), copies) {
                 copy_rect(shadow, mapped.mapped_rect, &buffer.memory(), mapped.rect, mapped.region);
             }
@@ -186,5 +207,13 @@ impl Queue {
     /// Moves bytes between memory objects of the queue's context.
     pub fn transfer(&self, transfer: Transfer, waits: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.push(transfer.kind(), waits, Work::of(transfer))
+    }
+}
+
+/// What a transfer between a buffer and the host does to the buffer.
+fn access_kind(access: HostAccess) -> AccessKind {
+    match access {
+        HostAccess::Read => AccessKind::Read,
+        HostAccess::Write => AccessKind::Write,
     }
 }

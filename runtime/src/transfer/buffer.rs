@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use gencl_i915::HostMemory;
 
-use super::Transfer;
+use super::{Transfer, accesses};
+use crate::conflicts::AccessKind;
 use crate::event::CommandKind;
 use crate::memory::{PlacedRect, copy_rect};
 use crate::{Buffer, BufferRect, Code, Context, Error, MAX_ALIGNMENT, Result};
@@ -28,8 +29,14 @@ impl Transfer {
         if Arc::ptr_eq(from.storage(), to.storage()) && begins.0.abs_diff(begins.1) < size {
             return Err(Code::MemCopyOverlap.into());
         }
+        let accesses = accesses(context, || {
+            [
+                from.access_bytes(AccessKind::Read, from_offset, size),
+                to.access_bytes(AccessKind::Write, to_offset, size),
+            ]
+        });
         let (from, to) = (from.clone(), to.clone());
-        Ok(Self::new(CommandKind::CopyBuffer, move || {
+        Ok(Self::new(CommandKind::CopyBuffer, accesses, move || {
             to.memory().copy_from(to_offset, &from.memory(), from_offset, size);
             let at = |offset| BufferRect { origin: [offset, 0, 0], ..BufferRect::default() };
             from.copy_shadow(at(from_offset), &to, at(to_offset), [size, 1, 1]);
@@ -48,8 +55,9 @@ impl Transfer {
         context.check_same(buffer.context())?;
         buffer.check_range(offset, size)?;
         check_pattern(pattern, offset, size)?;
+        let accesses = accesses(context, || [buffer.access_bytes(AccessKind::Write, offset, size)]);
         let (buffer, pattern) = (buffer.clone(), Box::<[u8]>::from(pattern));
-        Ok(Self::new(CommandKind::FillBuffer, move || {
+        Ok(Self::new(CommandKind::FillBuffer, accesses, move || {
             fill(&buffer.memory(), &pattern, offset, size);
             buffer.define_range(offset, size);
         }))
@@ -80,8 +88,14 @@ impl Transfer {
                 return Err(Code::MemCopyOverlap.into());
             }
         }
+        let accesses = accesses(context, || {
+            [
+                from.0.access(AccessKind::Read, from_rect, region),
+                to.0.access(AccessKind::Write, to_rect, region),
+            ]
+        });
         let (from, to) = (from.0.clone(), to.0.clone());
-        Ok(Self::new(CommandKind::CopyBufferRect, move || {
+        Ok(Self::new(CommandKind::CopyBufferRect, accesses, move || {
             copy_rect(&from.memory(), from_rect, &to.memory(), to_rect, region);
             from.copy_shadow(from_rect, &to, to_rect, region);
         }))

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::Transfer;
 use super::buffer::fill;
+use super::{Transfer, accesses};
+use crate::conflicts::AccessKind;
 use crate::event::CommandKind;
 use crate::memory::{PlacedRect, copy_rect};
 use crate::{Buffer, BufferRect, Code, Color, Context, Error, Image, ImageKind, Result};
@@ -20,7 +21,8 @@ impl Transfer {
         let (rect, bytes) = image_rect(context, image, origin, region)?;
         let texel = image.layout().format.pack(color);
         let data = image.data().clone();
-        Ok(Self::new(CommandKind::FillImage, move || {
+        let accesses = accesses(context, || [data.access(AccessKind::Write, rect, bytes)]);
+        Ok(Self::new(CommandKind::FillImage, accesses, move || {
             for z in 0..bytes[2] {
                 for y in 0..bytes[1] {
                     fill(&data.memory(), &texel, rect.row(y, z), bytes[0]);
@@ -49,7 +51,10 @@ impl Transfer {
                 return Err(Code::MemCopyOverlap.into());
             }
         }
-        Ok(Self::new(CommandKind::CopyImage, move || {
+        let accesses = accesses(context, || {
+            [from.access(AccessKind::Read, from_rect, bytes), to.access(AccessKind::Write, to_rect, bytes)]
+        });
+        Ok(Self::new(CommandKind::CopyImage, accesses, move || {
             copy_rect(&from.memory(), from_rect, &to.memory(), to_rect, bytes);
         }))
     }
@@ -67,7 +72,10 @@ impl Transfer {
         let (from_rect, bytes) = image_rect(context, from, origin, region)?;
         let to_rect = buffer_rect(context, from, to, offset, bytes)?;
         let (from, to) = (from.data().clone(), to.clone());
-        Ok(Self::new(CommandKind::CopyImageToBuffer, move || {
+        let accesses = accesses(context, || {
+            [from.access(AccessKind::Read, from_rect, bytes), to.access(AccessKind::Write, to_rect, bytes)]
+        });
+        Ok(Self::new(CommandKind::CopyImageToBuffer, accesses, move || {
             copy_rect(&from.memory(), from_rect, &to.memory(), to_rect, bytes);
             to.define(to_rect, bytes);
         }))
@@ -85,7 +93,10 @@ impl Transfer {
         let (to_rect, bytes) = image_rect(context, to, origin, region)?;
         let from_rect = buffer_rect(context, to, from, offset, bytes)?;
         let (from, to) = (from.clone(), to.data().clone());
-        Ok(Self::new(CommandKind::CopyBufferToImage, move || {
+        let accesses = accesses(context, || {
+            [from.access(AccessKind::Read, from_rect, bytes), to.access(AccessKind::Write, to_rect, bytes)]
+        });
+        Ok(Self::new(CommandKind::CopyBufferToImage, accesses, move || {
             copy_rect(&from.memory(), from_rect, &to.memory(), to_rect, bytes);
         }))
     }

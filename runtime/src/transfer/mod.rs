@@ -11,8 +11,9 @@ use std::sync::{Arc, Weak};
 
 pub(crate) use image::image_rect;
 
-use crate::SharedMemory;
+use crate::conflicts::Access;
 use crate::event::CommandKind;
+use crate::{Context, SharedMemory};
 
 /// A command that moves bytes, checked and ready to be executed, any number of times.
 #[derive(Clone)]
@@ -22,6 +23,8 @@ struct Work<F: ?Sized = dyn Fn() + Send + Sync> {
     kind: CommandKind,
     /// Allocations of shared virtual memory that it uses, which only an enqueued command keeps alive.
     shared: [Weak<SharedMemory>; 2],
+    /// What it accesses, if commands are checked.
+    accesses: Vec<Access>,
     run: F,
 }
 
@@ -32,17 +35,13 @@ impl std::fmt::Debug for Transfer {
 }
 
 impl Transfer {
-    /// What `run` does, as a command of a type.
-    pub(crate) fn new(kind: CommandKind, run: impl Fn() + Send + Sync + 'static) -> Self {
-        Self::with_shared(kind, Default::default(), run)
-    }
-
-    fn with_shared(
+    /// What `run` does, as a command of a type. It has these [`accesses`].
+    pub(crate) fn new(
         kind: CommandKind,
-        shared: [Weak<SharedMemory>; 2],
+        accesses: Vec<Access>,
         run: impl Fn() + Send + Sync + 'static,
     ) -> Self {
-        Self(Arc::new(Work { kind, shared, run }))
+        Self(Arc::new(Work { kind, shared: Default::default(), accesses, run }))
     }
 
     /// Type of the command.
@@ -55,8 +54,24 @@ impl Transfer {
         self.0.shared.each_ref().map(Weak::upgrade)
     }
 
+    /// What it accesses, if commands are checked.
+    pub(crate) fn accesses(&self) -> Vec<Access> {
+        self.0.accesses.clone()
+    }
+
     /// Moves the bytes.
     pub(crate) fn run(&self) {
         (self.0.run)();
+    }
+}
+
+/// The accesses of a command, if commands of the context are checked.
+pub(crate) fn accesses<const N: usize>(
+    context: &Context,
+    of: impl FnOnce() -> [Option<Access>; N],
+) -> Vec<Access> {
+    match context.conflicts() {
+        Some(_) => of().into_iter().flatten().collect(),
+        None => Vec::new(),
     }
 }

@@ -1,6 +1,7 @@
 //! Checks of operations whose result the language does not define.
 
 use gencl_program::finding::{Check, Site};
+use indexmap::IndexSet;
 use inkwell::context::Context;
 use inkwell::module::Module;
 
@@ -10,7 +11,7 @@ use crate::llvm::debug::DebugLocation;
 use crate::llvm::view::{self, Opcode, RealPredicate, TypeKind, Value};
 
 /// Adds checks of divisors and conversions of the source's functions. The library's are not there yet.
-pub fn arithmetic(context: &Context, module: &Module, sites: &mut Vec<Site>) {
+pub fn arithmetic(context: &Context, module: &Module, sites: &mut IndexSet<Site>) {
     let builder = Builder::new(context, module);
     let functions = view::Module::of(module).functions();
     let instructions: Vec<_> =

@@ -8,7 +8,8 @@
 //! - [`arithmetic`] checks operations of the source, before the library's functions are linked;
 //! - [`accesses`] checks accesses to memory when all calls are inlined: that each is within its object ([`bounds`]), which
 //!   is known by following pointers back to it ([`pointer`]), and that it does not race with others ([`race`]); and that
-//!   all work-items come to barriers ([`barrier`]); and that undefined values decide nothing ([`undefined`]).
+//!   all work-items come to barriers ([`barrier`]); and that undefined values decide nothing ([`undefined`]). They leave
+//!   marks of what is accessed, too ([`touched`]).
 
 mod access;
 mod align;
@@ -19,6 +20,7 @@ mod mark;
 mod pointer;
 mod race;
 mod site;
+mod touched;
 mod undefined;
 
 pub use arithmetic::arithmetic;
@@ -28,6 +30,7 @@ pub use mark::mark as mark_undefined;
 use std::collections::HashMap;
 
 use gencl_program::finding::{Check, Object, Site, Tools};
+use indexmap::IndexSet;
 use inkwell::context::Context;
 use inkwell::module::Module;
 
@@ -46,7 +49,7 @@ const MAX_RACE_ACCESSES: usize = 48;
 
 /// Adds checks of all accesses of the module's kernels, which call no other functions of the source. Returns the kernels
 /// that have too many accesses for checks of races.
-pub fn accesses(context: &Context, module: &Module, tools: Tools, sites: &mut Vec<Site>) -> Vec<String> {
+pub fn accesses(context: &Context, module: &Module, tools: Tools, sites: &mut IndexSet<Site>) -> Vec<String> {
     let builder = Builder::new(context, module);
     let module = view::Module::of(module);
     let mut unchecked = Vec::new();
@@ -74,7 +77,11 @@ pub fn accesses(context: &Context, module: &Module, tools: Tools, sites: &mut Ve
         let objects = tools.undefined.then(|| Objects::new(&builder, kernel, &instructions));
         let mut out_of_bounds = HashMap::new();
         for (instruction, access) in &accesses {
-            let target = pointers.target(access.pointer).filter(|_| tools.memory);
+            let target = pointers.target(access.pointer);
+            if let Some(target) = target.filter(|_| tools.order) {
+                checker.touch(kernel, (*instruction, access), target);
+            }
+            let target = target.filter(|_| tools.memory);
             let memory = target.map_or(access.pointer, |target| {
                 let forbidden = pointers.forbidden(access.pointer, access.kind != Kind::Read);
                 let (memory, failed) = checker.bounds(kernel, (*instruction, access), target, forbidden);
@@ -103,7 +110,7 @@ pub fn accesses(context: &Context, module: &Module, tools: Tools, sites: &mut Ve
 /// Adds checks to a module.
 struct Checker<'c, 'm> {
     builder: &'c Builder<'m>,
-    sites: &'c mut Vec<Site>,
+    sites: &'c mut IndexSet<Site>,
 }
 
 impl<'m> Checker<'_, 'm> {
@@ -134,11 +141,6 @@ impl<'m> Checker<'_, 'm> {
 
     /// The number of a site.
     fn site(&mut self, site: Site) -> u64 {
-        let known = self.sites.iter().position(|known| *known == site);
-        let index = known.unwrap_or_else(|| {
-            self.sites.push(site);
-            self.sites.len() - 1
-        });
-        index as u64
+        self.sites.insert_full(site).0 as u64
     }
 }

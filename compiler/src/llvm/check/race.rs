@@ -24,6 +24,9 @@ const BARRIERS: &[(&str, &str)] = &[
     ("__gencl_sub_group_barrier", "__gencl_check_sub_group_barrier"),
 ];
 
+/// The first bit of a work-item's word that is its group's plus 1 ([`gencl_program::finding::Access`]).
+const GROUP_BIT: u64 = 33;
+
 /// `CLK_LOCAL_MEM_FENCE` and `CLK_GLOBAL_MEM_FENCE`.
 const LOCAL_FENCE: u64 = 1;
 const GLOBAL_FENCE: u64 = 2;
@@ -58,6 +61,8 @@ pub(super) struct Races<'m> {
     shifts: [u32; 2],
     /// Where the entries of local and of global memory are: what the library's functions take first.
     tables: [[Value<'m>; 4]; 2],
+    /// Whether the work-group is looked at, 0 or 1.
+    is_sampled: Value<'m>,
     /// Whether an argument is shared with another one, for those that the kernel only reads.
     only_read: HashMap<Value<'m>, Value<'m>>,
 }
@@ -87,6 +92,9 @@ impl<'m> Races<'m> {
                 builder.call(&format!("__gencl_check_{space}_{what}"), builder.int(bits), &[own])
             })
         });
+        let group = builder.binary(Opcode::LLVMLShr, own, builder.number(64, GROUP_BIT));
+        let group = builder.resize(group, builder.int(32), false);
+        let is_sampled = builder.call("__gencl_check_sampled", builder.int(32), &[group]);
         let only_read = only_read(builder, kernel, accesses);
         for &instruction in instructions.iter().filter(|instruction| instruction.opcode() == Opcode::LLVMCall)
         {
@@ -117,7 +125,7 @@ impl<'m> Races<'m> {
             }
         }
         let shifts = smallest.map(|bytes| bytes.map_or(2, |bytes| bytes.clamp(1, 4).ilog2()));
-        Some(Self { words, shifts, tables, only_read })
+        Some(Self { words, shifts, tables, is_sampled, only_read })
     }
 }
 
@@ -186,7 +194,10 @@ impl<'m> Checker<'_, 'm> {
             let name = if space == Space::Local { "local" } else { "global" };
             let [entries, count, first, last] = races.tables[space as usize];
             let shift = races.shifts[space as usize];
-            let is_shared = races.only_read.get(&root).copied().unwrap_or_else(|| b.number(32, 1));
+            let is_shared = races.only_read.get(&root);
+            let is_shared = is_shared.map_or(races.is_sampled, |is_shared| {
+                b.binary(Opcode::LLVMAnd, races.is_sampled, *is_shared)
+            });
             let happens = happens.map(|happens| b.resize(happens, b.int(32), false));
             let is_shared =
                 happens.map_or(is_shared, |happens| b.binary(Opcode::LLVMAnd, is_shared, happens));
