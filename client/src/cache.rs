@@ -1,7 +1,7 @@
 //! The kernel cache: results of builds on disk.
 //!
 //! The key of an entry is the hash of everything that determines its contents: the request (source, headers,
-//! options, device) and the compiler. Each entry is a file, `<source>/<request>` in the cache's folder; both
+//! options, device, checks) and the compiler. Each entry is a file, `<source>/<request>` in the cache's folder; both
 //! names are hashes. The first shows, before there is a request, whether a source was ever built, and so
 //! whether a compile server will be needed. Translations of kernels are entries in a common folder. Entries
 //! are written under temporary names and renamed. Files that cannot be read, are damaged, or could be another
@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use gencl_program::debug::{self, Debug};
+use gencl_program::finding::Tools;
 use gencl_program::protocol::{BuildResult, Status, ToServer};
 use gencl_program::{environment, report, variables};
 use serde::{Deserialize, Serialize};
@@ -35,8 +36,16 @@ const WRITES_BETWEEN_LOOKS: u32 = 16;
 /// Age in seconds from which a temporary file belongs to a process that died.
 const STALE: i64 = 3600;
 
-/// Debug options that do not affect the compiler's output.
-const HARMLESS: &[&str] = &[debug::LOG, debug::QUIET, debug::BATCH];
+/// Debug options that do not affect the compiler's output, but for those of checks, which are part of the key.
+const HARMLESS: &[&str] = &[
+    debug::LOG,
+    debug::QUIET,
+    debug::BATCH,
+    debug::CHECK,
+    debug::CHECK_TOOLS,
+    debug::CHECK_GROUPS,
+    debug::CHECK_OUTPUT,
+];
 
 /// Text in sources whose meaning differs between builds.
 const CHANGING: &[&[u8]] = &[b"__DATE__", b"__TIME__", b"__TIMESTAMP__", b"__has_include"];
@@ -158,6 +167,10 @@ impl Cache {
         // Base of relative paths.
         hash.update(std::env::current_dir().ok()?.as_os_str().as_encoded_bytes());
         hash.update([0]);
+        let checks = Tools::of(&Debug::from_environment().0);
+        if checks.any() {
+            hash.update(format!("{checks:?}"));
+        }
         hash.update(postcard::to_stdvec(request).ok()?);
         Some(Key { folder: hex(Sha256::digest(source).as_slice()), name: hex(hash.finalize().as_slice()) })
     }
@@ -383,6 +396,7 @@ mod tests {
     #[test]
     fn what_is_made_for_another_host_is_not_stored() {
         assert!(Debug::parse("log=debug,host=v3").0.is_any_set_but(HARMLESS));
+        assert!(!Debug::parse("check,check-tools=race,check-output=x").0.is_any_set_but(HARMLESS));
     }
 
     fn request(source: &str) -> ToServer {
