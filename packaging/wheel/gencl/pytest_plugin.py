@@ -1,4 +1,5 @@
-"""A plugin for pytest: `pytest --gencl-check` finds faults in the OpenCL kernels that tests run.
+"""A plugin for pytest: `pytest --gencl-check` finds faults in the OpenCL kernels that tests run, and in their calls;
+`pytest --gencl-profile-baseline FILE` finds kernels that have become slower (`pytest_profile`).
 
 Programs are built with checks (`GENCL_DEBUG=check`). What these find while a test runs is the test's failure, with the
 line of the kernel; what comes later is told at the end, and the session fails.
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from gencl import LIBRARY, variables
+from gencl import LIBRARY, pytest_profile, variables
 
 
 class Faults(Exception):
@@ -28,7 +29,7 @@ class Checker:
         self.read: dict[Path, int] = {}
 
     def new(self) -> list[str]:
-        """The findings since the last call, each place in a kernel once."""
+        """The findings since the last call, each place once."""
         found: dict[tuple[str, str], str] = {}
         for path in sorted(Path(self.folder).glob("*.jsonl")):
             text = path.read_bytes()[self.read.get(path, 0) :]
@@ -37,7 +38,9 @@ class Checker:
             self.read[path] = self.read.get(path, 0) + len(complete)
             for line in complete.splitlines():
                 finding = json.loads(line)
-                found.setdefault((finding["kernel"], json.dumps(finding["site"])), finding["message"])
+                # One in a kernel has a site; one in a call has its place in its message.
+                place = json.dumps(finding["site"]) if "site" in finding else finding["message"]
+                found.setdefault((finding.get("kernel", ""), place), finding["message"])
         return list(found.values())
 
     # Not a wrapper that changes the outcome: Debian 12's pluggy has no `force_exception`.
@@ -47,7 +50,7 @@ class Checker:
         messages = self.new()
         if messages:
             text = "\n\n".join(messages)
-            raise Faults(f"gencl-check: {len(messages)} in kernels of this test\n\n{text}")
+            raise Faults(f"gencl-check: {len(messages)} in this test\n\n{text}")
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
@@ -69,20 +72,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--gencl-check-tools",
         metavar="NAMES",
-        help="only these checks, separated by commas: memory, arithmetic, race, sync, undefined",
+        help="only these checks, separated by commas: memory, arithmetic, race, sync, undefined, api, order",
     )
+    pytest_profile.add_options(group)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if not config.getoption("--gencl-check"):
+    profiles = config.getoption("--gencl-profile-baseline")
+    if not profiles and not config.getoption("--gencl-check"):
         return
-    folder = tempfile.TemporaryDirectory(prefix="gencl-check-")
+    folder = tempfile.TemporaryDirectory(prefix="gencl-pytest-")
     config.add_cleanup(folder.cleanup)
-    options = [os.environ.get("GENCL_DEBUG", ""), "check", f"check-output={folder.name}"]
-    tools = config.getoption("--gencl-check-tools")
-    if tools:
-        options.append("check-tools=" + tools.replace(",", "+"))
+    options = [os.environ.get("GENCL_DEBUG", "")]
+    if profiles:
+        config.pluginmanager.register(pytest_profile.profiler(config, folder.name), "gencl-profile")
+        options.append(f"profile={folder.name}")
+    else:
+        config.pluginmanager.register(Checker(folder.name), "gencl-check")
+        options += ["check", f"check-output={folder.name}"]
+        tools = config.getoption("--gencl-check-tools")
+        if tools:
+            options.append("check-tools=" + tools.replace(",", "+"))
     os.environ["GENCL_DEBUG"] = ",".join(filter(None, options))
     if "OCL_ICD_VENDORS" not in os.environ and LIBRARY.exists():
         os.environ.update(variables(os.environ))
-    config.pluginmanager.register(Checker(folder.name), "gencl-check")

@@ -53,6 +53,8 @@ extern "C" fn write_all() {
         let written = if destination.collector.is_empty() { Ok(()) } else { write(destination) };
         match written {
             Ok(()) => destination.collector.remove_saved(),
+            // Who asked for them has removed the folder.
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => eprintln!("statistics: {}: {error}", destination.path.display()),
         }
     }
