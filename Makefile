@@ -48,7 +48,7 @@ test-dependencies:
 	@scripts/install-dependencies --tests
 
 build: dependencies
-	$(CARGO) build --release -p gencl -p gencl-compiler -p gencl-render-node -p gencl-profile -p gencl-check -p gencl-cli -p gencl-commands
+	$(CARGO) build --release -p gencl -p gencl-compiler -p gencl-render-node -p gencl-profile -p gencl-check -p gencl-debug -p gencl-cli -p gencl-commands
 	"$$RELEASE/gencl-manual" target/manual
 
 mandelbrot: dependencies
@@ -59,7 +59,7 @@ demo:
 	@echo '== 1 of 3: what gencl is built from, by apt where something is missing'
 	@scripts/install-dependencies
 	@echo '== 2 of 3: the driver and its compiler: some 5 minutes on two cores, the first time'
-	@$(CARGO) build --release -p gencl -p gencl-compiler -p gencl-cli -p gencl-profile -p gencl-check || \
+	@$(CARGO) build --release -p gencl -p gencl-compiler -p gencl-cli -p gencl-profile -p gencl-check -p gencl-debug || \
 	    { echo 'The build failed, as the lines above say. After a failed download, run make demo again: it goes on from here.'; exit 1; }
 	@echo '== 3 of 3: examples/mandelbrot.c, an OpenCL program that knows nothing of gencl, on the simulated GPU'
 	@$(MAKE) --no-print-directory mandelbrot

@@ -21,6 +21,11 @@ pub const TOOLS: &[Tool] = &[
     Tool { name: "compile", about: "Compile OpenCL C for a GPU (genclc)", program: "genclc" },
     Tool { name: "check", about: "Run a program and find faults in its kernels", program: "gencl-check" },
     Tool {
+        name: "debug",
+        about: "Debug the kernels that a program runs, also backwards",
+        program: "gencl-debug",
+    },
+    Tool {
         name: "profile",
         about: "Run a program and show which lines of its kernels take the time",
         program: "gencl-profile",

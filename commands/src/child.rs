@@ -23,6 +23,15 @@ pub struct NotRun {
     pub status: u8,
 }
 
+impl NotRun {
+    /// That a program cannot be started.
+    #[must_use]
+    pub fn of(command: &Command, error: &std::io::Error) -> NotRun {
+        let reason = format!("{}: {error}", command.get_program().to_string_lossy());
+        NotRun { reason, status: if error.kind() == ErrorKind::NotFound { 127 } else { 126 } }
+    }
+}
+
 impl From<String> for NotRun {
     fn from(reason: String) -> NotRun {
         NotRun { reason, status: 125 }
@@ -69,10 +78,7 @@ pub fn beside(name: impl AsRef<OsStr>) -> Option<PathBuf> {
 /// # Errors
 /// A program that cannot be started.
 pub fn run(command: &mut Command) -> std::result::Result<ExitStatus, NotRun> {
-    spawn(command).and_then(|mut child| child.wait()).map_err(|error| NotRun {
-        reason: format!("{}: {error}", command.get_program().to_string_lossy()),
-        status: if error.kind() == ErrorKind::NotFound { 127 } else { 126 },
-    })
+    spawn(command).and_then(|mut child| child.wait()).map_err(|error| NotRun::of(command, &error))
 }
 
 /// The program's process; 0 before it runs.

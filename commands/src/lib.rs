@@ -6,6 +6,7 @@
 
 pub mod check;
 pub mod child;
+pub mod debug;
 pub mod genclc;
 pub mod objdump;
 pub mod profile;
@@ -21,6 +22,7 @@ use gencl_eu::device::Device;
 pub fn all() -> Vec<Command> {
     vec![
         check::Arguments::command(),
+        debug::Arguments::command(),
         genclc::command(),
         objdump::Arguments::command(),
         profile::Arguments::command(),
