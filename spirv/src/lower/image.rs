@@ -10,6 +10,11 @@ use crate::types::{Image, Type};
 use crate::walk::{Id, Instruction};
 use crate::writer::{Constant, Value};
 
+/// The first numbers that OpenCL's headers have for types and orders of channels (`CL_SNORM_INT8`, `CL_R`), which have
+/// the order of SPIR-V's "Image Channel Data Type" and "Image Channel Order".
+const CHANNEL_TYPES: u32 = 0x10d0;
+const CHANNEL_ORDERS: u32 = 0x10b0;
+
 impl<'m> FunctionWriter<'_, 'm> {
     pub(super) fn image(&mut self, own: &Instruction<'m>) -> Result<bool> {
         match own.op {
@@ -38,11 +43,11 @@ impl<'m> FunctionWriter<'_, 'm> {
                 let list = [(image, Sign::Signed), (coordinate, Sign::Signed), (texel, sign)];
                 self.call_built_in(&format!("write_image{kind}"), "void", &list)?;
             }
-            Op::ImageQueryFormat => self.query(own, "get_image_channel_data_type")?,
-            Op::ImageQueryOrder => self.query(own, "get_image_channel_order")?,
+            Op::ImageQueryFormat => self.query(own, "get_image_channel_data_type", CHANNEL_TYPES)?,
+            Op::ImageQueryOrder => self.query(own, "get_image_channel_order", CHANNEL_ORDERS)?,
             Op::ImageQuerySizeLod | Op::ImageQuerySize => self.size(own)?,
-            Op::ImageQueryLevels => self.query(own, "get_image_num_mip_levels")?,
-            Op::ImageQuerySamples => self.query(own, "get_image_num_samples")?,
+            Op::ImageQueryLevels => self.query(own, "get_image_num_mip_levels", 0)?,
+            Op::ImageQuerySamples => self.query(own, "get_image_num_samples", 0)?,
             Op::Image => {
                 let pair = own.operand(0)?;
                 let (image, _) = *self
@@ -123,11 +128,12 @@ impl<'m> FunctionWriter<'_, 'm> {
         Ok(())
     }
 
-    fn query(&mut self, own: &Instruction<'m>, name: &str) -> Result<()> {
+    /// A number of OpenCL's headers, of which SPIR-V's is the distance to `first`.
+    fn query(&mut self, own: &Instruction<'m>, name: &str, first: u32) -> Result<()> {
         let value = self.operand(own, 0)?;
         let ty = self.w.types.text(own.ty).to_owned();
         let name = self.call_built_in(name, &ty, &[(value, Sign::Signed)])?;
-        self.is(own, name);
+        self.result(own, &format!("sub {ty} {name}, {first}"));
         Ok(())
     }
 

@@ -36,6 +36,7 @@ pub fn cases() -> Vec<Case> {
         Case::new("il_link_once", link_once).needing(Need::Extension("cl_khr_spirv_linkonce_odr")),
         Case::new("il_binary", binary),
         Case::new("il_constant_samplers", sampled::constant_samplers).needing(Need::Images),
+        Case::new("il_image_channels", sampled::channels).needing(Need::Images),
         Case::of_gencl("others have attributes of binaries, too", "il_attributes", attributes),
         Case::of_gencl("others report other codes", "il_damaged", damaged),
         Case::of_gencl("others may lack SPV_EXT_shader_atomic_float_*", "il_float_atomics", float_atomics),

@@ -15,7 +15,7 @@ pub const OFFSET: (u32, i64) = (11, 1 << 40);
 
 /// What `scale` does to an element.
 pub fn scaled(value: i64, factor: i32, shifted: bool, offset: i64) -> i64 {
-    value * i64::from(factor) + if shifted { offset } else { 0 }
+    value.wrapping_mul(i64::from(factor)).wrapping_add(if shifted { offset } else { 0 })
 }
 
 /// What all modules begin with: 64-bit integers, and pointers of `bits`.
@@ -122,6 +122,33 @@ fn sampled_of(bits: u32) -> Result<Vec<u8>, rspirv::dr::Error> {
     b.ret()?;
     b.end_function()?;
     b.entry_point(ExecutionModel::Kernel, function, "sampled", []);
+    Ok(bytes(b))
+}
+
+/// A kernel `channels(image2d_t, global uint *out)` that stores type and order of an image's channels.
+pub fn channels(bits: u32) -> Vec<u8> {
+    channels_of(bits).expect("the module is whole")
+}
+
+fn channels_of(bits: u32) -> Result<Vec<u8>, rspirv::dr::Error> {
+    let mut b = begin(bits, &[Capability::ImageBasic]);
+    let (void, int) = (b.type_void(), b.type_int(32, 0));
+    let access = Some(AccessQualifier::ReadOnly);
+    let image = b.type_image(void, Dim::Dim2D, 0, 0, 0, 0, ImageFormat::Unknown, access);
+    let out = b.type_pointer(None, StorageClass::CrossWorkgroup, int);
+    let kernel = b.type_function(void, [image, out]);
+    let one = b.constant_bit32(int, 1);
+    let function = b.begin_function(void, None, FunctionControl::NONE, kernel)?;
+    let (image, pointer) = (b.function_parameter(image)?, b.function_parameter(out)?);
+    b.begin_block(None)?;
+    let ty = b.image_query_format(int, None, image)?;
+    b.store(pointer, ty, None, [])?;
+    let second = b.in_bounds_ptr_access_chain(out, None, pointer, one, [])?;
+    let order = b.image_query_order(int, None, image)?;
+    b.store(second, order, None, [])?;
+    b.ret()?;
+    b.end_function()?;
+    b.entry_point(ExecutionModel::Kernel, function, "channels", []);
     Ok(bytes(b))
 }
 
