@@ -20,9 +20,23 @@ pub fn inherit_locations(function: &mut Function) {
     }
 }
 
+/// The same for a debugger: an instruction without location takes the last one, in layout order. What stores a parameter
+/// of an inlined call has none, and belongs to the call: at the function's first line its parameters are there.
+pub fn continue_locations(function: &mut Function) {
+    let mut last = Location::NONE;
+    for block in function.layout.clone() {
+        for instruction in &mut function.block_mut(block).instructions {
+            last = instruction.location.or(last);
+            instruction.location = last;
+        }
+    }
+    // What is before the first location.
+    inherit_locations(function);
+}
+
 #[cfg(test)]
 mod tests {
-    use super::inherit_locations;
+    use super::{continue_locations, inherit_locations};
     use crate::ir::location::{Locations, Position, Scope};
     use crate::ir::{Function, Instruction, Location, Op};
 
@@ -40,8 +54,13 @@ mod tests {
         let located = |location| added().at(location);
         function.block_mut(entry).instructions =
             vec![added(), located(first), added(), located(second), added()];
+        let locations = |function: &Function| -> Vec<Location> {
+            function.instructions().map(|instruction| instruction.location).collect()
+        };
+        let mut in_order = function.clone();
         inherit_locations(&mut function);
-        let found: Vec<Location> = function.instructions().map(|i| i.location).collect();
-        assert_eq!(found, [first, first, second, second, second]);
+        assert_eq!(locations(&function), [first, first, second, second, second]);
+        continue_locations(&mut in_order);
+        assert_eq!(locations(&in_order), [first, first, first, second, second]);
     }
 }

@@ -25,7 +25,7 @@ use super::{Function, Join, Op, Unit};
 use std::time::{Duration, Instant};
 
 pub use arrange_blocks::arrange_blocks;
-pub use inherit_locations::inherit_locations;
+pub use inherit_locations::{continue_locations, inherit_locations};
 pub use lower_block_ips::lower_block_ips;
 pub use lower_crossing_bools::lower_crossing_bools;
 pub use lower_masks::{lower_gotos, lower_structured, lower_unpredicated, split_branches, structure_blocks};
@@ -55,6 +55,7 @@ macro_rules! passes {
 /// All passes.
 pub const PASSES: &[Pass] = passes! {
     arrange_blocks
+    continue_locations
     inherit_locations
     lower_block_ips
     lower_crossing_bools
@@ -108,6 +109,8 @@ const PER_LANE: &[Pass] = passes! {
 
 /// The last passes, for functions with debug locations.
 const WITH_LOCATIONS: &[Pass] = passes! { inherit_locations };
+/// The same where instructions stay in the order of the source.
+const WITH_LOCATIONS_IN_ORDER: &[Pass] = passes! { continue_locations };
 
 /// How divergent control flow is lowered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -269,7 +272,11 @@ pub fn standard(
     observer: &mut dyn Observer,
 ) -> Result<(), PassError> {
     let strategy = strategy.into();
-    let last = if unit.locations.is_empty() { &[] } else { WITH_LOCATIONS };
+    let last = match (unit.locations.is_empty(), strategy.in_order) {
+        (true, _) => &[],
+        (false, false) => WITH_LOCATIONS,
+        (false, true) => WITH_LOCATIONS_IN_ORDER,
+    };
     for function in &mut unit.functions {
         check("input", function)?;
         for &pass in strategy.passes() {
