@@ -52,7 +52,7 @@ pub static CHECKED: Pipeline =
 /// source reads it. Only branches on constants, of which the library's functions have many, are decided.
 pub static DEBUGGED: Pipeline = Pipeline {
     inline: "always-inline,globaldce",
-    simplify: "function(sccp,dce)",
+    simplify: "always-inline,globaldce,function(sccp,dce)",
     optimize: "",
     inline_again: "always-inline,globaldce,function(sccp,dce)",
     finish: "globaldce,function(mergereturn,lower-switch,dce,loop-simplify)",
