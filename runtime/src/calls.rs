@@ -191,7 +191,7 @@ mod tests {
         let here: fn(usize) -> Vec<Place> = resolve;
         // The return address of a call is behind it.
         let places = resolve(here as usize + 1);
-        assert!(places.last().unwrap().function.ends_with("calls::resolve"), "{places:?}");
+        assert!(places.last().unwrap().function.ends_with("resolve"), "{places:?}");
         assert!(!places[0].file.is_empty());
         assert!(resolve(8)[0].file.is_empty());
         // The driver is all of this program.

@@ -110,6 +110,8 @@ pub(crate) fn marked(marks: &[u8]) -> Vec<Range<u64>> {
 
 #[cfg(test)]
 mod tests {
+    use std::slice::from_ref;
+
     use super::*;
 
     fn access(kind: AccessKind, ranges: &[Range<u64>]) -> Access {
@@ -122,10 +124,10 @@ mod tests {
         let common = |kind, ranges| a.common(&access(kind, ranges));
         assert_eq!(common(AccessKind::Read, &[4..8, 12..20]), None);
         assert_eq!(common(AccessKind::Read, &[2..9, 29..40]), Some((2..30, 4)));
-        assert_eq!(common(AccessKind::Atomic, &[25..26]), Some((25..26, 1)));
-        let read = access(AccessKind::Read, &[0..4]);
+        assert_eq!(common(AccessKind::Atomic, from_ref(&(25..26))), Some((25..26, 1)));
+        let read = access(AccessKind::Read, from_ref(&(0..4)));
         assert!(read.common(&read).is_none() && read.common(&a).is_some());
-        let atomic = access(AccessKind::Atomic, &[0..4]);
+        let atomic = access(AccessKind::Atomic, from_ref(&(0..4)));
         assert!(atomic.common(&atomic).is_none() && atomic.common(&read).is_some());
     }
 
