@@ -7,6 +7,7 @@
 // In dwords from the beginning of the buffer.
 #define SPARE 16
 #define ARGUMENTS 80
+#define NO_ALLOCATION ~0u
 // Bits of an argument's flags.
 #define FLAGS (7ul << 61)
 
@@ -45,28 +46,40 @@ uint __gencl_check_flag(uint argument, uint bit) {
     return extent[0] >> bit & 1;
 }
 
-// Where a pointer of any kind in global memory, or a generic one, points to. The size is 0 if that is no allocation.
-// Generic pointers to other memory, and all pointers where allocations are not known, are far from both ends of one.
-ulong2 __gencl_check_pointer(ulong address) {
-    global uint *buffer = __gencl_check_buffer();
+// Whether allocations are known that an address may be in: it is no generic one of other memory.
+bool __gencl_check_knows(ulong address) {
     uint tag = address >> 61;
-    uint above = buffer[3];
-    if (above == ~0u || tag == 1 || tag == 2)
-        return (ulong2)(1ul << 30, 1ul << 31);
+    return __gencl_check_buffer()[3] != ~0u && tag != 1 && tag != 2;
+}
+
+// The index of the allocation that has an address in global memory.
+uint __gencl_check_allocation(ulong address) {
+    global uint *buffer = __gencl_check_buffer();
     global ulong *allocations = (global ulong *)(buffer + buffer[4] / 4);
-    uint below = 0;
+    uint below = 0, above = buffer[3];
     while (below < above) {
         uint middle = (below + above) / 2;
         if (address < allocations[2 * middle])
             above = middle;
         else if (address >= allocations[2 * middle + 1])
             below = middle + 1;
-        else {
-            ulong begin = allocations[2 * middle];
-            return (ulong2)(address - begin, allocations[2 * middle + 1] - begin);
-        }
+        else
+            return middle;
     }
-    return (ulong2)(0, 0);
+    return NO_ALLOCATION;
+}
+
+// Where a pointer of any kind in global memory, or a generic one, points to. The size is 0 if that is no allocation.
+// Generic pointers to other memory, and all pointers where allocations are not known, are far from both ends of one.
+ulong2 __gencl_check_pointer(ulong address) {
+    global uint *buffer = __gencl_check_buffer();
+    if (!__gencl_check_knows(address))
+        return (ulong2)(1ul << 30, 1ul << 31);
+    uint found = __gencl_check_allocation(address);
+    if (found == NO_ALLOCATION)
+        return (ulong2)(0, 0);
+    global ulong *allocation = (global ulong *)(buffer + buffer[4] / 4) + 2 * found;
+    return (ulong2)(address - allocation[0], allocation[1] - allocation[0]);
 }
 
 // Memory for accesses that are out of bounds.

@@ -5,6 +5,11 @@
 
 // In dwords from the beginning of the buffer.
 #define SPARE_SHADOW 48
+#define NO_ALLOCATION ~0u
+
+// In check.cl.
+bool __gencl_check_knows(ulong address);
+uint __gencl_check_allocation(ulong address);
 
 // Shadow memory for accesses that are out of bounds.
 global uint *__gencl_check_spare_shadow(void) {
@@ -15,23 +20,15 @@ global uint *__gencl_check_spare_shadow(void) {
 // That of an address in global memory, or of a generic one, if it is known.
 global uchar *__gencl_check_shadow_of_address(ulong address) {
     global uint *buffer = __gencl_check_buffer();
-    uint tag = address >> 61, count = buffer[3];
     global uchar *spare = (global uchar *)(buffer + SPARE_SHADOW);
-    if (count == ~0u || tag == 1 || tag == 2)
+    if (!__gencl_check_knows(address))
+        return spare;
+    uint found = __gencl_check_allocation(address), count = buffer[3];
+    if (found == NO_ALLOCATION)
         return spare;
     global ulong *allocations = (global ulong *)(buffer + buffer[4] / 4);
-    global ulong *shadows = allocations + 2 * count;
-    uint below = 0, above = count;
-    while (below < above) {
-        uint middle = (below + above) / 2;
-        if (address < allocations[2 * middle])
-            above = middle;
-        else if (address >= allocations[2 * middle + 1])
-            below = middle + 1;
-        else
-            return shadows[middle] ? (global uchar *)(shadows[middle] + (address - allocations[2 * middle])) : spare;
-    }
-    return spare;
+    ulong shadow = allocations[2 * count + found];
+    return shadow ? (global uchar *)(shadow + (address - allocations[2 * found])) : spare;
 }
 
 // All local memory is undefined when a work-group begins.

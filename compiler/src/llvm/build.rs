@@ -244,12 +244,9 @@ impl<'m> Builder<'m> {
 
     /// A private variable that begins as a copy of another; both have the alignment.
     pub fn copy_of(&self, source: Value, ty: Type<'m>, align: u32) -> Value<'m> {
-        let size = self.module.size_of(ty);
-        let copy = ask!(LLVMBuildAlloca(self.raw, ty.raw, NO_NAME));
-        ask!(LLVMSetAlignment(copy, align));
-        let bytes = self.number(64, size);
-        ask!(LLVMBuildMemCpy(self.raw, copy, align, source.raw, align, bytes.raw));
-        Value::new(copy)
+        let copy = self.aligned_variable(ty, align);
+        self.copy_memory((copy, align), (source, align), self.number(64, self.size_of(ty)));
+        copy
     }
 
     /// A new constant variable without a value.

@@ -32,12 +32,12 @@ impl Shadows {
         let mut shadows = Self::default();
         let is_pushed =
             |is: fn(PushSource) -> bool| launch.kernel().pushes.iter().any(|push| is(push.source));
-        let is_checked = is_pushed(|source| {
-            matches!(source, PushSource::Shadow { .. } | PushSource::CheckBuffer | PushSource::LocalShadow)
-        });
-        if !is_checked && !context.tools().undefined {
+        let has_shadows =
+            is_pushed(|source| matches!(source, PushSource::Shadow { .. } | PushSource::LocalShadow));
+        if !has_shadows && !context.tools().undefined {
             return Ok(shadows);
         }
+        let is_checked = has_shadows || launch.has_checks();
         shadows.arguments = vec![0; launch.kernel().arguments.len()];
         let mut known: Vec<(*const _, u64)> = Vec::new();
         for (index, memory) in launch.arguments.memory() {

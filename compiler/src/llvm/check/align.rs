@@ -3,9 +3,9 @@
 use gencl_program::finding::Check;
 
 use super::access::Access;
-use super::pointer::{Target, argument_index, root};
+use super::pointer::{Target, argument_index, root, steps};
 use super::{Checker, site};
-use crate::llvm::view::{IntPredicate, Opcode, TypeKind, Value, ValueKind};
+use crate::llvm::view::{IntPredicate, Opcode, Value, ValueKind};
 
 impl<'m> Checker<'_, 'm> {
     /// Checks the alignment of an access, in front of which the builder is, where it is not certain. Returns whether it is
@@ -43,37 +43,17 @@ impl<'m> Checker<'_, 'm> {
             (_, Some(Opcode::LLVMAlloca)) => pointer.alignment().into(),
             (_, Some(Opcode::LLVMGetElementPtr)) => {
                 let base = self.known_alignment(kernel, pointer.operand(0));
+                let distances = steps(self.builder, pointer).into_iter().map(|(index, size)| {
+                    let count = index.and_then(Value::signed_integer);
+                    count.map_or(size, |count| size.wrapping_mul(count.cast_unsigned()))
+                });
                 // The lowest bit that is set in any of the distances.
-                let distances = self.distances(pointer).fold(base, |all, distance| all | distance);
-                1 << distances.trailing_zeros().min(63)
+                1 << distances.fold(base, |all, distance| all | distance).trailing_zeros().min(63)
             }
             (_, Some(Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast | Opcode::LLVMFreeze)) => {
                 self.known_alignment(kernel, pointer.operand(0))
             }
             _ => 1,
         }
-    }
-
-    /// The distances in bytes that a `getelementptr` adds, any number of times each.
-    fn distances(&self, pointer: Value<'m>) -> impl Iterator<Item = u64> {
-        let mut ty = pointer.source_element_type();
-        let indices = pointer.operands().into_iter().skip(1).enumerate();
-        indices.map(move |(step, index)| {
-            let size = match ty.kind() {
-                _ if step == 0 => self.builder.size_of(ty),
-                TypeKind::Struct(_) => {
-                    let field = index.integer().unwrap_or_default() as u32;
-                    let offset = self.builder.field_offset(ty, field);
-                    ty = ty.field(field);
-                    return offset;
-                }
-                TypeKind::Array(_, element) | TypeKind::Vector(_, element) => {
-                    ty = element;
-                    self.builder.size_of(element)
-                }
-                _ => 1,
-            };
-            index.signed_integer().map_or(size, |count| size.wrapping_mul(count.cast_unsigned()))
-        })
     }
 }

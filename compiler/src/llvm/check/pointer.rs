@@ -178,34 +178,42 @@ impl<'c, 'm> Pointers<'c, 'm> {
     /// The bytes that a `getelementptr` adds.
     fn distance(&self, pointer: Value<'m>, int: Type<'m>) -> Value<'m> {
         let b = self.builder;
-        let mut ty = pointer.source_element_type();
-        let mut sum = b.zero(int);
-        for (step, index) in pointer.operands().into_iter().skip(1).enumerate() {
-            let size = match ty.kind() {
-                _ if step == 0 => self.module.size_of(ty),
-                TypeKind::Struct(_) => {
-                    let field = index.integer().unwrap_or_default() as u32;
-                    sum =
-                        b.binary(Opcode::LLVMAdd, sum, b.number_of(int, self.module.field_offset(ty, field)));
-                    ty = ty.field(field);
-                    continue;
-                }
-                TypeKind::Array(_, element) | TypeKind::Vector(_, element) => {
-                    ty = element;
-                    self.module.size_of(element)
-                }
-                _ => continue,
-            };
-            let index = b.resize(index, int, true);
-            sum = b.binary(Opcode::LLVMAdd, sum, b.binary(Opcode::LLVMMul, index, b.number_of(int, size)));
-        }
-        sum
+        steps(b, pointer).into_iter().fold(b.zero(int), |sum, (index, size)| {
+            let index = index.map(|index| b.resize(index, int, true));
+            let size = b.number_of(int, size);
+            let step = index.map_or(size, |index| b.binary(Opcode::LLVMMul, index, size));
+            b.binary(Opcode::LLVMAdd, sum, step)
+        })
     }
 
     /// The type of offsets.
     fn offset_type(&self, pointer: Value<'m>) -> Type<'m> {
         self.builder.int(if is_small(pointer) { 32 } else { 8 * self.module.pointer_size() })
     }
+}
+
+/// What a `getelementptr` adds: sizes in bytes, each with the index that it is multiplied by, or none for a member of a
+/// structure.
+pub(super) fn steps<'m>(b: &Builder<'m>, pointer: Value<'m>) -> Vec<(Option<Value<'m>>, u64)> {
+    let mut ty = pointer.source_element_type();
+    let mut steps = Vec::new();
+    for (number, index) in pointer.operands().into_iter().skip(1).enumerate() {
+        steps.push(match ty.kind() {
+            _ if number == 0 => (Some(index), b.size_of(ty)),
+            TypeKind::Struct(_) => {
+                let field = index.integer().unwrap_or_default() as u32;
+                let offset = b.field_offset(ty, field);
+                ty = ty.field(field);
+                (None, offset)
+            }
+            TypeKind::Array(_, element) | TypeKind::Vector(_, element) => {
+                ty = element;
+                (Some(index), b.size_of(element))
+            }
+            _ => continue,
+        });
+    }
+    steps
 }
 
 /// Whether a pointer is to private or local memory.
