@@ -45,6 +45,8 @@ pub fn with_driver(program: &[OsString], device: Option<&str>, options: &OsStr) 
     let mut command = Command::new(&program[0]);
     command.args(&program[1..]);
     command.env(DEBUG, debug_options(options));
+    // It keeps binaries, which were compiled with other options.
+    command.env("PYOPENCL_NO_CACHE", "1");
     if let Some(device) = device {
         command.env("GENCL_DEVICE", format!("sim:{device}"));
     }

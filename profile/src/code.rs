@@ -128,7 +128,10 @@ fn access_of(kind: &MessageOperation, has_private: bool) -> Option<Access> {
             access(Memory::Global, true, true)
         }
         MessageOperation::Sample(_) => access(Memory::Global, false, true),
-        MessageOperation::Fence | MessageOperation::Barrier | MessageOperation::End => None,
+        MessageOperation::Fence
+        | MessageOperation::Barrier
+        | MessageOperation::Race(_)
+        | MessageOperation::End => None,
     }
 }
 

@@ -154,6 +154,7 @@ impl Kernel {
             | PushSource::VariableBase
             | PushSource::PrintfBuffer
             | PushSource::CheckBuffer
+            | PushSource::RaceTable
             | PushSource::LocalShadow => integer,
             PushSource::StackBase => integer && self.stack_size > 0,
         };

@@ -10,21 +10,12 @@
 //! | 8 | offset of the counters |
 //! | 12 | number of allocations, or [`UNKNOWN`] |
 //! | 16 | offset of the allocations |
-//! | 20 | offset of the entries of local memory |
-//! | 24 | number of work-groups that have some, a power of two, less 1 |
-//! | 28 | entries of a work-group |
-//! | 32 | offset of the entries of global memory |
-//! | 36 | their number, a power of two, less 1 |
-//! | 40 | how many bits that has |
-//! | [`SKIPPED`] | of work-groups in runs of [`RUN`], how many runs are not looked at for races behind each that is |
 //! | [`MARKS`] | offset of the table of marks; 0 for none |
 //! | 64 | [`SPARE_SIZE`] bytes for accesses to global memory that are out of bounds, and as many for their shadows |
 //! | [`ARGUMENTS`] on | for each argument of the kernel, 16 bytes: how many bytes of its object are in front of the pointer, and the object's size in bytes; [`SHARED`], [`UNREADABLE`] and [`UNWRITABLE`] are added to the former |
 //! | the counters | a dword for each site of the program: how often its check failed |
 //! | the allocations | 16 bytes for each, sorted: address, and address of the end; then for each the address of its shadow memory, or 0 (8 bytes) |
 //! | records | [`RECORD_SIZE`] bytes each |
-//! | entries of local memory | [`ENTRY_SIZE`] bytes each: the words ([`Access`]) of the work-items that have written the granules last, of those that have read them, and of those that have changed them atomically; then the index of the site of each (4 bytes), in the same order |
-//! | entries of global memory | the same |
 //! | the table of marks | for each argument, three offsets of marks (4 bytes each; 0 for none): a byte for each of its object, which is not 0 if that was read, written or changed atomically |
 //!
 //! Offsets are from the beginning of the buffer, in bytes. A site leaves at most [`RECORDS_OF_SITE`] records.
@@ -32,9 +23,7 @@
 //! Shadow memory is as large as what it belongs to; a bit says whether that of the memory is undefined
 //! ([`PushSource::Shadow`](crate::PushSource::Shadow), [`PushSource::LocalShadow`](crate::PushSource::LocalShadow)).
 //!
-//! Granules are 1, 2 or 4 bytes, as the kernel's smallest access. A work-group has the entries of its number modulo theirs,
-//! a granule of global memory an entry by its address; another one that has the same entry replaces it, so that a race
-//! may be overlooked.
+//! Data races are found by the simulator, which has a table of its own (`gencl_eu::message::RaceTable`).
 
 use std::fmt;
 
@@ -44,12 +33,6 @@ use crate::debug::{self, Debug};
 
 /// Offset of the sizes of arguments in the buffer, in bytes.
 pub const ARGUMENTS: u32 = 64 + 2 * SPARE_SIZE as u32;
-
-/// Offset of the number of runs of work-groups that are skipped in the buffer, in bytes.
-pub const SKIPPED: u32 = 56;
-
-/// Neighbouring work-groups that are looked at together.
-pub const RUN: u64 = 4;
 
 /// Offset of the offset of the table of marks in the buffer, in bytes.
 pub const MARKS: u32 = 60;
@@ -72,9 +55,6 @@ pub const UNREADABLE: u64 = 1 << 62;
 
 /// Kernels may not write the object (`CL_MEM_READ_ONLY`).
 pub const UNWRITABLE: u64 = 1 << 61;
-
-/// Bytes of an entry.
-pub const ENTRY_SIZE: u32 = 40;
 
 /// Instead of the number of allocations: pointers from memory cannot be checked.
 pub const UNKNOWN: u32 = u32::MAX;
@@ -192,8 +172,7 @@ impl Check {
         record.offset >= 0 && length <= record.size && record.offset.cast_unsigned() <= record.size - length
     }
 
-    /// Whether it is one for a race. Its records have word and site of the other access in place of
-    /// offset and size.
+    /// Whether it is one for a race.
     #[must_use]
     pub const fn is_race(self) -> bool {
         matches!(self, Check::RaceRead(_) | Check::RaceWrite(_) | Check::RaceAtomic(_))
@@ -330,36 +309,6 @@ impl Record {
             offset: qword(6).cast_signed(),
             size: qword(8),
         }
-    }
-}
-
-/// The word of an access in an entry: bits 10:0 have the work-item's number in its group, [`Access::SEVERAL`] or [`Access::COPY`], 16:11 how
-/// many sub-group barriers and 32:17 how many barriers it has passed, 50:33 its group plus 1, 63:51 what distinguishes
-/// granules of global memory with the same entry; all of them modulo their size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Access(pub u64);
-
-impl Access {
-    /// Instead of a work-item: several have accessed the granule.
-    pub const SEVERAL: u32 = 0x7ff;
-
-    /// Instead of a work-item: a copy by the work-group has.
-    pub const COPY: u32 = 0x7fe;
-
-    /// The number of groups that can be told apart.
-    pub const GROUPS: u32 = (1 << 18) - 1;
-
-    /// The work-item in its group; `None` if there were several, or it was a copy by the work-group.
-    #[must_use]
-    pub const fn item(self) -> Option<u32> {
-        let item = self.0 as u32 & 0x7ff;
-        if item >= Self::COPY { None } else { Some(item) }
-    }
-
-    /// The work-group, if there are at most [`Access::GROUPS`].
-    #[must_use]
-    pub const fn group(self) -> u32 {
-        ((self.0 >> 33) as u32 & 0x3_ffff).wrapping_sub(1)
     }
 }
 

@@ -59,9 +59,6 @@ pub struct Program {
     /// Places that are checked, if the program was compiled with checks. Records refer to them by index.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sites: Vec<Site>,
-    /// Kernels whose races are not checked, although that was asked for.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub race_unchecked: Vec<String>,
     /// In the order of the source.
     pub kernels: Vec<Kernel>,
     /// LLVM bitcode from clang: the input of links, and of compiling an executable for another SIMD width.
@@ -344,6 +341,9 @@ pub enum PushSource {
     PrintfBuffer,
     /// The GPU address of the launch's [buffer for findings](crate::finding).
     CheckBuffer,
+    /// The GPU address of the launch's table of accesses, by which a simulator finds data races
+    /// (`gencl_eu::message::RaceCheck`).
+    RaceTable,
     /// The GPU address of the shadow memory ([`crate::finding`]) of the object that a global or constant pointer argument
     /// points into; 0 for null.
     Shadow {

@@ -81,17 +81,8 @@ impl Driver<'_> {
         if self.debug.is_set(debug::PROFILE) {
             debug.push(DebugSection { name: GEN_IR.into(), bytes: text::print(&unit).into_bytes() });
         }
-        let Unit { data, formats, sites, race_unchecked, .. } = unit;
-        Ok(Program {
-            target: target.family.name().into(),
-            data,
-            formats,
-            sites,
-            race_unchecked,
-            kernels,
-            debug,
-            ..program
-        })
+        let Unit { data, formats, sites, .. } = unit;
+        Ok(Program { target: target.family.name().into(), data, formats, sites, kernels, debug, ..program })
     }
 }
 

@@ -58,13 +58,13 @@ impl Driver<'_> {
                 self.after_step(module, name)?;
             }
         }
-        let Work { formats, sites, race_unchecked, .. } = work;
+        let Work { formats, sites, .. } = work;
         let sites = sites.into_iter().collect();
         if self.debug.is_set(debug::LLVM) {
             self.listener.print(debug::LLVM, &module.print_to_string().to_string_lossy());
         }
         let translated = self.run("", "translate", |_| translate(view::Module::of(module)));
-        Ok(translated.map(|unit| Unit { formats, sites, race_unchecked, ..unit }))
+        Ok(translated.map(|unit| Unit { formats, sites, ..unit }))
     }
 
     /// Prints the module as debug options want it after a step, and runs LLVM's verifier if enabled.

@@ -338,6 +338,16 @@ pub enum Op {
     BarrierWait,
     /// dst0, dst1 = lower and upper dword of the thread's clock
     Clock,
+    /// Has the simulator check an access for data races: sources as in the message's payload
+    /// ([`gencl_eu::message::RaceCheck`]).
+    RaceCheck {
+        /// Index of the [site](gencl_program::finding::Site).
+        site: u32,
+        /// How many granules each lane accesses.
+        granules: u32,
+        /// What is accessed, and how.
+        control: u8,
+    },
     /// Sub-group barrier: lanes execute in lockstep, so it only orders memory.
     SubgroupBarrier {
         /// `CLK_LOCAL_MEM_FENCE`
@@ -479,8 +489,6 @@ pub struct Unit {
     pub formats: Vec<gencl_program::printf::PrintfFormat>,
     /// Places that are checked.
     pub sites: Vec<gencl_program::finding::Site>,
-    /// Kernels whose races are not checked, although that was asked for.
-    pub race_unchecked: Vec<String>,
     /// Positions of the instructions in the source. The text form does not have them either.
     pub locations: location::Locations,
     /// Variables of the source, if it was compiled for debugging.

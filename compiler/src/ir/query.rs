@@ -163,6 +163,7 @@ impl Op {
             | Op::BarrierArrive { .. }
             | Op::BarrierWait
             | Op::Clock
+            | Op::RaceCheck { .. }
             | Op::SubgroupBarrier { .. }
             | Op::Fence { .. }
             | Op::Return => SmallVec::new(),

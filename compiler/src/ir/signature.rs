@@ -229,6 +229,7 @@ impl Op {
                 Signature { predicable: false, ..Signature::new(Class::Order, none, none) }
             }
             Op::Clock => Signature::new(Class::Order, Operands::of([U32, U32]), none).uniform_if(false),
+            Op::RaceCheck { .. } => Signature::new(Class::Write, none, Operands::of([U32; 5])),
             Op::Fence { .. } => Signature::new(Class::Order, none, none),
             Op::Branch { .. } => Signature::terminator(&[Form::PerLane], Operands::of([Bool])),
             Op::Vote { .. } => Signature::terminator(&[Form::Linear, Form::Masked], Operands::of([Bool])),
@@ -289,6 +290,7 @@ fn input_families(input: Input) -> Families {
             | PushSource::VariableBase
             | PushSource::PrintfBuffer
             | PushSource::CheckBuffer
+            | PushSource::RaceTable
             | PushSource::Shadow { .. }
             | PushSource::StackBase
             | PushSource::GlobalOffset(_)
@@ -370,6 +372,7 @@ pub fn check_attributes(op: &Op) -> Result<(), &'static str> {
                 | PushSource::VariableBase
                 | PushSource::PrintfBuffer
                 | PushSource::CheckBuffer
+                | PushSource::RaceTable
                 | PushSource::Shadow { .. }
                 | PushSource::LocalShadow
                 | PushSource::StackBase,
@@ -383,6 +386,7 @@ pub fn check_attributes(op: &Op) -> Result<(), &'static str> {
         | Op::BarrierArrive { .. }
         | Op::BarrierWait
         | Op::Clock
+        | Op::RaceCheck { .. }
         | Op::SubgroupBarrier { .. }
         | Op::Fence { .. }
         | Op::Jump(_)

@@ -22,8 +22,6 @@ pub struct Work<'w, 'ctx> {
     pub formats: Vec<PrintfFormat>,
     /// The places that are checked.
     pub sites: IndexSet<Site>,
-    /// Kernels whose races are not checked.
-    pub race_unchecked: Vec<String>,
     /// What is checked.
     tools: Tools,
     pipeline: &'static Pipeline,
@@ -49,7 +47,7 @@ impl<'w, 'ctx> Work<'w, 'ctx> {
             (false, true) => &CHECKED,
             (false, false) => &OPTIMIZED,
         };
-        let (formats, sites, race_unchecked) = (Vec::new(), IndexSet::new(), Vec::new());
+        let (formats, sites) = (Vec::new(), IndexSet::new());
         Self {
             context,
             module,
@@ -57,7 +55,6 @@ impl<'w, 'ctx> Work<'w, 'ctx> {
             machine,
             formats,
             sites,
-            race_unchecked,
             tools,
             pipeline,
             calls: false,
@@ -199,7 +196,7 @@ pub const STEPS: &[Step] = &[
         Ok(())
     }),
     Step::new("check-accesses", "checks accesses to memory and barriers, if asked for", |work| {
-        work.race_unchecked = check::accesses(work.context, work.module, work.tools, &mut work.sites);
+        check::accesses(work.context, work.module, work.tools, &mut work.sites);
         work.link(false)?;
         prepare::inline_everything(work.context, work.module);
         Ok(())

@@ -109,6 +109,7 @@ impl<'m> Translator<'_, 'm> {
         match name {
             "printf_buffer" => Ok(self.buffer(PushSource::PrintfBuffer)),
             "check_buffer" => Ok(self.buffer(PushSource::CheckBuffer)),
+            "race_check" => self.race_check(&arguments),
             "shadow_of_argument" => {
                 let argument = arguments[0].integer().unwrap_or_default() as u32;
                 Ok(self.buffer(PushSource::Shadow { argument }))
@@ -148,7 +149,19 @@ impl<'m> Translator<'_, 'm> {
     }
 }
 
-impl Translator<'_, '_> {
+impl<'m> Translator<'_, 'm> {
+    /// A check for data races: constants, then the sources of the operation.
+    fn race_check(&mut self, arguments: &[Value<'m>]) -> Result<Regs, Failure> {
+        let [site, granules, control] = [0, 1, 2].map(|index| arguments[index].integer().unwrap_or_default());
+        let mut sources = Vec::new();
+        for value in &arguments[3..] {
+            sources.push(self.one(*value)?);
+        }
+        let op = Op::RaceCheck { site: site as u32, granules: granules as u32, control: control as u8 };
+        self.emit(op, &[], &sources);
+        Ok(Regs::new())
+    }
+
     /// The address of a buffer of the launch.
     fn buffer(&mut self, source: PushSource) -> Regs {
         Regs::from_elem(self.input(Input::Push(source), self.pointers.address(Space::Global).family()), 1)

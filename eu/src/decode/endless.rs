@@ -143,7 +143,7 @@ pub fn effect(op: &Op, mask: u32) -> Effect {
 fn effect_of(message: &MessageOperation) -> Effect {
     use MessageOperation as M;
     match message {
-        M::Fence => Effect::None,
+        M::Fence | M::Race(_) => Effect::None,
         M::Barrier | M::End => Effect::Group,
         M::Scattered(_) | M::Atomic(_) | M::Block(_) if message.is_local() => Effect::Group,
         M::Scattered(_)

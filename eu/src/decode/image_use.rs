@@ -52,6 +52,7 @@ impl ImageUse {
             | MessageOperation::Scratch(_)
             | MessageOperation::Fence
             | MessageOperation::Barrier
+            | MessageOperation::Race(_)
             | MessageOperation::End => None,
         }
     }

@@ -8,7 +8,8 @@ use gencl_isa::{Generation, Generations};
 use super::image::operations::{MediaBlock, RowOverride, Sample, SlotGroup, Typed, TypedAtomic};
 use super::image::sample_kind::SampleKind;
 use super::{
-    Atomic, AtomicOperation, Block, BlockAddress, Elements, MessageOperation, Scattered, ScratchBlock, Space,
+    Atomic, AtomicOperation, Block, BlockAddress, Elements, MessageOperation, RaceCheck, Scattered,
+    ScratchBlock, Space,
 };
 use crate::fault::Fault;
 
@@ -120,8 +121,10 @@ pub fn decode(
         Sampler => sample(fields, SAMPLER_WIDE.has(generation)),
         Gateway => (fields.bits(0, 3) == 4).then_some(MessageOperation::Barrier),
         ThreadSpawner => end_of_thread.then_some(MessageOperation::End),
-        SharedFunction::Null
-        | SharedFunction::Urb
+        SharedFunction::Null => {
+            RaceCheck::decode(fields.bits(0, 8), fields.bit(8)).map(MessageOperation::Race)
+        }
+        SharedFunction::Urb
         | SharedFunction::VideoMotionEstimation
         | SharedFunction::PixelInterpolator
         | SharedFunction::CheckAndRefinement => None,

@@ -9,6 +9,7 @@ mod buffer;
 mod descriptor;
 pub(crate) mod image;
 pub(crate) mod port;
+mod race;
 pub(crate) mod surface_state;
 
 use gencl_isa::{Descriptor, SharedFunction};
@@ -24,6 +25,11 @@ pub use image::{
     MediaBlock, Parameter, Sample, SurfaceFormat, Typed, TypedAtomic, channel_bits, registers,
 };
 pub use port::{MemoryRegion, Space, are_flat, can_be_flat};
+pub use race::{
+    BARRIER, BARRIERS, COPY, FENCED, Found, GROUPS, HEADER_SIZE, ITEM, RECORD_SIZE, RECORDS_OF_SITE, RUN,
+    RaceAccess, RaceCheck, RaceLaunch, RaceSpace, RaceTable, SEVERAL, SUB_GROUP_BARRIER, SUB_GROUP_BARRIERS,
+    UNCHANGED, WAIT, WAITS, Word,
+};
 
 /// The operation of a message, decoded from its descriptor.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +54,8 @@ pub enum MessageOperation {
     Fence,
     /// The work-group barrier.
     Barrier,
+    /// The check of accesses for data races.
+    Race(RaceCheck),
     /// The thread ends.
     End,
 }
@@ -120,6 +128,7 @@ impl MessageOperation {
             | MessageOperation::Sample(_)
             | MessageOperation::Fence
             | MessageOperation::Barrier
+            | MessageOperation::Race(_)
             | MessageOperation::End => None,
         }
     }

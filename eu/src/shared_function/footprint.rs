@@ -198,6 +198,8 @@ impl Footprint {
             }
             MessageOperation::Fence => self.class = Some(MessageClass::Fence),
             MessageOperation::Barrier => self.class = Some(MessageClass::Barrier),
+            // The hardware does not have it.
+            MessageOperation::Race(_) => {}
             MessageOperation::End => self.class = Some(MessageClass::End),
         }
     }

@@ -7,6 +7,7 @@ mod footprint;
 mod images;
 mod media_block;
 mod port;
+mod race;
 mod sampler;
 mod scattered;
 mod states;
@@ -85,6 +86,7 @@ fn perform(mut call: Call<'_, '_>, kind: &MessageOperation) -> Result<(), Trap> 
             }
             call.context.barrier.arrived += 1;
         }
+        MessageOperation::Race(message) => race::perform(&mut call, message)?,
         MessageOperation::End => {}
     }
     if call.message.end_of_thread {

@@ -311,6 +311,7 @@ fn template(kind: MessageKind, port: SharedFunction) -> Operation {
         MessageKind::PixelInterpolator => {
             Operation::PixelInterpolator { data: 0, high: false, kind: 0, linear: false, simd16: false }
         }
+        MessageKind::RaceCheck => Operation::RaceCheck { control: 0, simd: SimdMode::Simd8 },
     }
 }
 
@@ -476,6 +477,10 @@ fn walk(w: &mut Walk, generation: Generation, operation: &mut Operation) -> Resu
             w.byte("kind", 13, 12, kind)?;
             w.flag("linear", 14, linear)?;
             w.flag("SIMD mode", 16, simd16)
+        }
+        Operation::RaceCheck { control, simd } => {
+            w.byte("control", 7, 0, control)?;
+            w.choice("SIMD mode", 8, 8, SIMD2, simd)
         }
     }
 }

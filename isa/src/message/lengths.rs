@@ -111,6 +111,8 @@ impl Operation {
                 fixed(1, 0, HeaderRule::Forbidden)
             }
             Operation::ThreadSpawner { .. } => fixed(1, 0, HeaderRule::Forbidden),
+            // Addresses, work-items, groups and values.
+            Operation::RaceCheck { simd, .. } => fixed(5 * dwords(simd), 0, HeaderRule::Required),
             Operation::Urb { .. } => Lengths { header: HeaderRule::Required, ..unknown },
             Operation::Typed { .. }
             | Operation::TypedAtomic { .. }

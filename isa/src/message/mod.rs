@@ -431,6 +431,14 @@ pub enum Operation {
         /// Bit 0: spawn, not dereference.
         spawn: bool,
     },
+    /// An access of each lane to memory, which a simulator checks for data races. No hardware has this message: it goes to
+    /// the null shared function.
+    RaceCheck {
+        /// Bits 7:0: what is accessed, and how.
+        control: u8,
+        /// Lanes.
+        simd: SimdMode,
+    },
     /// The pixel interpolator.
     PixelInterpolator {
         /// Bits 7:0.

@@ -193,6 +193,7 @@ impl fmt::Display for Operation {
                 word(linear, ", linear"),
                 word(simd16, ", SIMD16")
             ),
+            Operation::RaceCheck { control, simd } => write!(f, " {control:#x}, {simd}"),
         }
     }
 }

@@ -46,6 +46,7 @@ pub enum MessageKind {
     Gateway,
     ThreadSpawner,
     PixelInterpolator,
+    RaceCheck,
 }
 
 /// The bits of the descriptor that identify a message among those of its shared function.
@@ -167,6 +168,7 @@ pub const MESSAGES: &[MessageInfo] = &[
     gen7_to_9(MessageKind::Gateway, "gateway", Target::Gateway, MessageNumber::Only),
     gen7_to_9(MessageKind::ThreadSpawner, "thread spawner", Target::ThreadSpawner, MessageNumber::Only),
     gen7_to_9(MessageKind::PixelInterpolator, "pixel interpolator", Target::PixelInterpolator, MessageNumber::Only),
+    gen7_to_9(MessageKind::RaceCheck, "race check", Target::Null, MessageNumber::Only),
 ];
 
 impl MessageKind {
@@ -218,6 +220,7 @@ impl Operation {
             Operation::Gateway { .. } => MessageKind::Gateway,
             Operation::ThreadSpawner { .. } => MessageKind::ThreadSpawner,
             Operation::PixelInterpolator { .. } => MessageKind::PixelInterpolator,
+            Operation::RaceCheck { .. } => MessageKind::RaceCheck,
         }
     }
 

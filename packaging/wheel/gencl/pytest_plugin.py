@@ -94,5 +94,7 @@ def pytest_configure(config: pytest.Config) -> None:
         if tools:
             options.append("check-tools=" + tools.replace(",", "+"))
     os.environ["GENCL_DEBUG"] = ",".join(filter(None, options))
+    # It keeps binaries, which were compiled with other options.
+    os.environ["PYOPENCL_NO_CACHE"] = "1"
     if "OCL_ICD_VENDORS" not in os.environ and LIBRARY.exists():
         os.environ.update(variables(os.environ))

@@ -16,13 +16,14 @@ use super::check_buffer::CheckBuffer;
 use super::constant_sizes::{REGISTER, local_ids_size};
 use super::hardware::Hardware;
 use super::images::{self, ImageState};
+use super::race_buffer::RaceBuffer;
 use super::relocate::add_variables;
 use super::shadows::Shadows;
 use super::slot::{ALIGNMENT, BatchedLaunch, COMMANDS, Slot, put_dwords};
 use super::submit::Assembled;
 use super::surfaces::{self, SURFACES};
 use super::walk::Walk;
-use super::{CommandSet, EnqueuedLaunch, Launch, checked, constants, dump};
+use super::{CommandSet, EnqueuedLaunch, Launch, checked, constants, dump, races};
 use crate::context::DeviceContext;
 use crate::memory::SharedList;
 use crate::printf::PrintfBuffer;
@@ -138,6 +139,7 @@ impl<'a> Batch<'a> {
         let printf = if prints { Some(context.printf().take(context.space())?) } else { None };
         let shadows = Shadows::new(context, launch)?;
         let check = checked::buffer(context, launch, &shadows)?;
+        let races = races::buffer(context, launch)?;
 
         let stamps = stamps(slot);
         let images = image_state(context, slot, launch);
@@ -152,6 +154,7 @@ impl<'a> Batch<'a> {
             variables: launch.executable().variables().map_or(0, |variables| variables.address()),
             printf: printf.as_ref().map_or(0, |buffer| buffer.storage().address()),
             check: check.as_ref().map_or(0, |buffer| buffer.storage().address()),
+            races: races.as_ref().map_or(0, |races| races.storage().address()),
             shadows: shadows.arguments.clone(),
             local_shadow: shadows.local,
             stack: stack.as_ref().map_or(0, |stack| stack.address()),
@@ -169,7 +172,9 @@ impl<'a> Batch<'a> {
         };
         add_objects(context, slot, launch);
         let written = printf.iter().map(PrintfBuffer::storage).chain(check.iter().map(CheckBuffer::storage));
-        written.for_each(|storage| slot.add(storage, ObjectFlags::WRITE));
+        written
+            .chain(races.iter().map(RaceBuffer::storage))
+            .for_each(|storage| slot.add(storage, ObjectFlags::WRITE));
         reachable.add(context, slot, launch);
         add_shadows(context, slot, launch, &shadows);
         let memory = scratch.into_iter().map(|(_, storage)| storage).chain(stack).chain(shadows.own);
@@ -177,7 +182,7 @@ impl<'a> Batch<'a> {
             slot.add(&storage, ObjectFlags::WRITE);
             slot.kept.push(storage);
         }
-        slot.launches.push(BatchedLaunch { stamps: COMMANDS + stamps, printf, check });
+        slot.launches.push(BatchedLaunch { stamps: COMMANDS + stamps, printf, check, races });
         self.write(state);
         Ok(true)
     }
@@ -193,7 +198,8 @@ impl<'a> Batch<'a> {
         }
         let stamps = stamps(slot);
         (state.stamps, state.mark) = (addresses_of(slot, stamps), launch.mark);
-        slot.launches.push(BatchedLaunch { stamps: COMMANDS + stamps, printf: None, check: None });
+        let stamped = BatchedLaunch { stamps: COMMANDS + stamps, printf: None, check: None, races: None };
+        slot.launches.push(stamped);
         self.write(state);
         true
     }

@@ -1,23 +1,14 @@
 //! The buffer in which a launch with checks leaves records (`gencl_program::finding` describes it).
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
-use gencl_program::debug::{self, Debug};
 use gencl_program::finding::{
-    ARGUMENTS, ENTRY_SIZE, RECORD_SIZE, RECORDS_OF_SITE, RUN, Record, SHARED, SKIPPED, UNKNOWN, UNREADABLE,
-    UNWRITABLE,
+    ARGUMENTS, RECORD_SIZE, RECORDS_OF_SITE, Record, SHARED, UNKNOWN, UNREADABLE, UNWRITABLE,
 };
 
 use super::marks::Marks;
 use crate::Result;
 use crate::memory::{AddressSpace, Storage, Zone};
-
-/// Entries of local memory in a launch, at most: for 1,024 work-groups with 1 KiB each.
-const MAX_LOCAL_ENTRIES: u32 = 1 << 20;
-
-/// Entries of global memory.
-const MIN_GLOBAL_ENTRIES: u64 = 1 << 10;
-const MAX_GLOBAL_ENTRIES: u64 = 1 << 22;
 
 /// What checks have to know of a launch.
 pub(super) struct CheckedLaunch {
@@ -29,10 +20,6 @@ pub(super) struct CheckedLaunch {
     pub(super) shadows: Vec<u64>,
     /// Sites of the program.
     pub(super) sites: usize,
-    /// Work-groups.
-    pub(super) groups: u64,
-    /// Bytes of local memory of each.
-    pub(super) local_memory: u64,
     /// Which bytes it accesses has to be known.
     pub(super) has_marks: bool,
 }
@@ -69,39 +56,6 @@ struct Layout {
     records: u32,
     /// The end of the records.
     end: u32,
-    races: Races,
-}
-
-/// The entries by which races are found.
-#[derive(Clone, Copy)]
-struct Races {
-    /// Offset of the entries of local memory in bytes.
-    local: u32,
-    /// Number of work-groups that have entries, a power of two.
-    groups: u32,
-    /// Entries of a work-group.
-    each: u32,
-    /// Offset of the entries of global memory in bytes.
-    global: u32,
-    /// Their number, a power of two.
-    count: u32,
-    /// The end of the buffer.
-    end: u32,
-}
-
-impl Races {
-    /// Entries behind an offset, for local memory of `local_memory` bytes in each of `groups` work-groups, and for
-    /// arguments of `global_memory` bytes. Only what a launch touches takes memory.
-    fn new(begin: u32, groups: u64, local_memory: u64, global_memory: u64) -> Self {
-        // Work-groups run one after the other on each thread, but threads begin with others.
-        let each = local_memory as u32;
-        let most = MAX_LOCAL_ENTRIES / each.max(1);
-        let groups = (groups.min(most.into()) as u32).max(1).next_power_of_two();
-        let count = global_memory.clamp(MIN_GLOBAL_ENTRIES, MAX_GLOBAL_ENTRIES).next_power_of_two() as u32;
-        let local = begin.next_multiple_of(8);
-        let global = local + groups * each * ENTRY_SIZE;
-        Self { local, groups, each, global, count, end: global + count * ENTRY_SIZE }
-    }
 }
 
 impl Layout {
@@ -110,9 +64,7 @@ impl Layout {
         let allocations = (counters + 4 * launch.sites as u32).next_multiple_of(8);
         let records = allocations + 24 * launch.allocations.as_ref().map_or(0, Vec::len) as u32;
         let end = records + launch.sites as u32 * RECORDS_OF_SITE * RECORD_SIZE;
-        let global_memory = launch.extents.iter().map(|extent| extent.size).sum();
-        let races = Races::new(end, launch.groups, launch.local_memory, global_memory);
-        Self { counters, allocations, records, end, races }
+        Self { counters, allocations, records, end }
     }
 }
 
@@ -120,21 +72,8 @@ impl CheckBuffer {
     /// Errors as [`Storage::new`].
     pub(super) fn new(space: &Arc<AddressSpace>, launch: CheckedLaunch) -> Result<Self> {
         let layout = Layout::new(&launch);
-        let races = layout.races;
         let count = launch.allocations.as_ref().map_or(UNKNOWN, |allocations| allocations.len() as u32);
-        let header = [
-            layout.records,
-            layout.end,
-            layout.counters,
-            count,
-            layout.allocations,
-            races.local,
-            races.groups - 1,
-            races.each,
-            races.global,
-            races.count - 1,
-            races.count.ilog2(),
-        ];
+        let header = [layout.records, layout.end, layout.counters, count, layout.allocations];
         let mut bytes = vec![0; layout.records as usize];
         let mut put = |at: u32, value: &[u8]| bytes[at as usize..][..value.len()].copy_from_slice(value);
         for (value, at) in header.iter().zip((0..).step_by(4)) {
@@ -161,14 +100,13 @@ impl CheckBuffer {
         }
         let marked = |extent: &Extent| if extent.is_unmarked { 0 } else { extent.size };
         let sizes: Vec<_> = launch.extents.iter().map(marked).collect();
-        let marks = launch.has_marks.then(|| Marks::new(races.end, &sizes)).flatten();
-        let end = marks.as_ref().map_or(races.end, |marks| marks.end);
+        let marks = launch.has_marks.then(|| Marks::new(layout.end, &sizes)).flatten();
+        let end = marks.as_ref().map_or(layout.end, |marks| marks.end);
         let storage = Storage::new(space, Zone::Buffers, end.into())?;
         storage.memory().write(0, &bytes);
         if let Some(marks) = &marks {
             marks.write(&storage);
         }
-        storage.memory().write(SKIPPED as usize, &skipped(launch.groups, groups_asked()).to_le_bytes());
         Ok(Self { storage: Arc::new(storage), layout, extents: launch.extents, marks })
     }
 
@@ -200,45 +138,5 @@ impl CheckBuffer {
         let mut bytes = vec![0; (u32::from_le_bytes(next).clamp(begin, end) - begin) as usize];
         memory.read(begin as usize, &mut bytes);
         bytes.as_chunks().0.iter().map(Record::read).collect()
-    }
-}
-
-/// How many work-groups of a launch are looked at for races; `None` for all.
-fn groups_asked() -> Option<u64> {
-    static GROUPS: LazyLock<Option<u64>> = LazyLock::new(|| {
-        let (debug, _) = Debug::from_environment();
-        debug.value(debug::CHECK_GROUPS).and_then(|groups| groups.parse().ok())
-    });
-    *GROUPS
-}
-
-/// How many runs of work-groups are skipped behind each that is looked at, if so many of all groups are asked for.
-fn skipped(groups: u64, asked: Option<u64>) -> u32 {
-    let Some(asked) = asked.filter(|asked| *asked < groups) else { return 0 };
-    let runs = asked.div_ceil(RUN).max(1);
-    (groups.div_ceil(RUN).div_ceil(runs) - 1) as u32
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn some_groups_are_skipped() {
-        assert_eq!([skipped(100, None), skipped(100, Some(100)), skipped(100, Some(1000))], [0; 3]);
-        // Of 25 runs, each 13th: 8 groups.
-        assert_eq!(skipped(100, Some(8)), 12);
-        assert_eq!(skipped(100, Some(1)), 24);
-        assert_eq!(skipped(5, Some(4)), 1);
-    }
-
-    #[test]
-    fn entries_are_bounded() {
-        let races = Races::new(4, 1 << 30, 48 << 10, 3 << 30);
-        assert_eq!((races.local, races.groups, races.count), (8, 32, 1 << 22));
-        let races = Races::new(8, 3, 100, 5000);
-        assert_eq!((races.groups, races.each, races.count), (4, 100, 8192));
-        assert_eq!(races.end, 8 + (400 + 8192) * ENTRY_SIZE);
-        assert_eq!(Races::new(0, 1, 0, 0).groups, 1 << 0);
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gencl_device_info::AddressModel;
 use gencl_program::ArgumentKind;
-use gencl_program::finding::{Access, Check, Finding, Object, Other, Record, Site};
+use gencl_program::finding::{Check, Finding, Object, Record, Site};
 
 use super::check_buffer::{CheckBuffer, CheckedLaunch, Extent};
 use super::shadows::Shadows;
@@ -31,8 +31,6 @@ pub(super) fn buffer(
         shadows: begins.map(|begin| shadows.of(begin)).collect(),
         allocations,
         sites: launch.executable().sites().len(),
-        groups: launch.space.groups.iter().map(|&count| u64::from(count)).product(),
-        local_memory: launch.arguments.local_memory(),
         has_marks: launch.part.is_some(),
     };
     CheckBuffer::new(context.space(), launch).map(Some)
@@ -73,7 +71,7 @@ pub(super) fn findings(buffer: &CheckBuffer, launch: &Launch) -> Vec<Finding> {
                 object: object(buffer, launch, site, first),
                 ..site.clone()
             },
-            other: site.check.is_race().then(|| other(launch, first)).flatten(),
+            other: None,
             work_item: first.work_item,
             address: first.address,
             offset: first.offset,
@@ -103,7 +101,7 @@ pub(super) fn keep_copies(findings: Vec<Finding>, launch: &Launch) -> Vec<Findin
 
 /// The object that was accessed: where the compiler does not know it, the argument that points to it.
 fn object(buffer: &CheckBuffer, launch: &Launch, site: &Site, record: &Record) -> Option<Object> {
-    if site.object.is_some() || site.check.is_race() || record.address == 0 {
+    if site.object.is_some() || record.address == 0 {
         return site.object.clone();
     }
     let begin = record.address.wrapping_sub(record.offset.cast_unsigned());
@@ -114,17 +112,6 @@ fn object(buffer: &CheckBuffer, launch: &Launch, site: &Site, record: &Record) -
             && launch.arguments.address(argument) == begin.wrapping_add(extent.before)
     })?;
     Some(Object::Argument(index, argument.name.clone()))
-}
-
-/// The other access of a race.
-fn other(launch: &Launch, record: &Record) -> Option<Other> {
-    let access = Access(record.offset.cast_unsigned());
-    let site = launch.executable().sites().get(usize::try_from(record.size).ok()?)?.clone();
-    let [x, y, z] = launch.space.groups;
-    let is_known = [x, y, z].iter().map(|&count| u64::from(count)).product::<u64>() <= Access::GROUPS.into();
-    let group = [access.group() % x, access.group() / x % y, access.group() / x / y];
-    let item = access.item().filter(|_| is_known);
-    Some(Other { site, work_item: item.and_then(|item| launch.space.work_item(group, item)) })
 }
 
 fn extent(context: &DeviceContext, launch: &Launch, index: usize) -> Extent {

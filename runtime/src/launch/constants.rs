@@ -14,6 +14,7 @@ pub(crate) struct Addresses {
     pub(crate) variables: u64,
     pub(crate) printf: u64,
     pub(crate) check: u64,
+    pub(crate) races: u64,
     /// Of shadow memory, by argument.
     pub(crate) shadows: Vec<u64>,
     /// Offset of local memory's shadow in bytes, or 0.
@@ -31,6 +32,7 @@ fn is_address(source: PushSource) -> bool {
             | PushSource::VariableBase
             | PushSource::PrintfBuffer
             | PushSource::CheckBuffer
+            | PushSource::RaceTable
             | PushSource::Shadow { .. }
             | PushSource::StackBase
     )
@@ -81,6 +83,7 @@ pub(crate) fn cross_thread(
             PushSource::VariableBase => addresses.variables,
             PushSource::PrintfBuffer => addresses.printf,
             PushSource::CheckBuffer => addresses.check,
+            PushSource::RaceTable => addresses.races,
             PushSource::Shadow { argument } => {
                 addresses.shadows.get(argument as usize).copied().unwrap_or_default()
             }

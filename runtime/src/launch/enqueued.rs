@@ -77,7 +77,8 @@ impl EnqueuedLaunch {
 
     /// Whether its kernel has checks.
     pub(super) fn has_checks(&self) -> bool {
-        self.kernel().pushes.iter().any(|push| push.source == PushSource::CheckBuffer)
+        let is_check = |source| matches!(source, PushSource::CheckBuffer | PushSource::RaceTable);
+        self.kernel().pushes.iter().any(|push| is_check(push.source))
     }
 
     /// It as part of a command. Without checks in its kernel it is not known what it accesses.

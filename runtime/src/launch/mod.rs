@@ -32,6 +32,8 @@ mod marks;
 #[cfg(test)]
 mod moving;
 mod prepared;
+mod race_buffer;
+mod races;
 mod relocate;
 mod shadows;
 mod slot;

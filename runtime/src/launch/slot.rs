@@ -7,6 +7,7 @@ use gencl_i915::{ExecObject, ObjectFlags};
 use parking_lot::Mutex;
 
 use super::check_buffer::CheckBuffer;
+use super::race_buffer::RaceBuffer;
 use crate::Result;
 use crate::memory::{AddressSpace, Storage, Zone};
 use crate::printf::PrintfBuffer;
@@ -29,12 +30,13 @@ pub(super) struct BatchedLaunch {
     pub(super) stamps: usize,
     pub(super) printf: Option<PrintfBuffer>,
     pub(super) check: Option<CheckBuffer>,
+    pub(super) races: Option<RaceBuffer>,
 }
 
 impl BatchedLaunch {
     /// Whether it has a buffer of its own, that no other launch writes to.
     pub(super) fn has_buffer(&self) -> bool {
-        self.printf.is_some() || self.check.is_some()
+        self.printf.is_some() || self.check.is_some() || self.races.is_some()
     }
 }
 

@@ -9,7 +9,7 @@ use super::hardware::{Hardware, HardwareContext};
 use super::kept::Origin;
 use super::relocate::{note_places, presume, relocate};
 use super::slot::{COMMANDS, Slot};
-use super::{EnqueuedLaunch, Launch, checked, clock, dump, failure};
+use super::{EnqueuedLaunch, Launch, checked, clock, dump, failure, races};
 use crate::conflicts::Conflicts;
 use crate::context::DeviceContext;
 use crate::findings;
@@ -217,11 +217,16 @@ impl InFlight {
         &mut self,
         index: usize,
         launch: &EnqueuedLaunch,
+        context: &DeviceContext,
         conflicts: Option<&Conflicts>,
     ) {
         let slot = self.slot.as_mut().expect("the slot is returned last");
         if let Some(buffer) = slot.launches[index].check.take() {
-            findings::report(checked::keep_copies(checked::findings(&buffer, launch), launch));
+            let mut found = checked::findings(&buffer, launch);
+            if let Some(buffer) = slot.launches[index].races.take() {
+                found.extend(races::findings(&buffer, launch, context.device().facts().simulated));
+            }
+            findings::report(checked::keep_copies(found, launch));
             if let (Some(conflicts), Some(part)) = (conflicts, &launch.part) {
                 conflicts.end(part, checked::accesses(&buffer, launch));
             }

@@ -74,6 +74,11 @@ impl Build {
         Ok(())
     }
 
+    /// Whether it is an executable that was compiled without checks.
+    pub(super) fn lacks_checks(&self) -> bool {
+        self.executable.as_ref().is_some_and(|executable| executable.sites().is_empty())
+    }
+
     /// Applies the compiler's answer.
     fn answered(&mut self, call: Call, member: &DeviceContext, answer: BuildResult) -> Result<()> {
         self.log = answer.log;

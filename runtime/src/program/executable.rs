@@ -5,7 +5,6 @@ use std::sync::{Arc, OnceLock};
 use gencl_program::finding::Site;
 use gencl_program::printf::PrintfFormat;
 use gencl_program::protocol::{Status, ToServer, WidenRequest};
-use gencl_program::report;
 use gencl_program::{DebugSection, code_addresses, elf};
 
 use super::lines::Origin;
@@ -112,10 +111,6 @@ impl Executable {
         }
         if let (Some(variables), false) = (&variables, shared) {
             variables.memory().write(0, &variable_bytes);
-        }
-        for kernel in &program.race_unchecked {
-            let text = format!("kernel {kernel} has too many accesses: its data races are not checked");
-            report::once(&format!("races of {kernel}"), &text);
         }
         Ok(Self {
             kernels: program.kernels,

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use gencl_program::protocol::{CompileRequest, Header, LinkRequest, ToServer};
+use gencl_program::report;
 use parking_lot::Mutex;
 
 use building::{Build, Building, Notify, in_background};
@@ -95,7 +96,15 @@ impl Program {
         let program = Self::new(context, &members(context, &given)?, Input::Binaries);
         let taken = binaries.iter().map(|(device, binary)| {
             let (member, build) = program.on(device)?;
-            build.lock().take(member, binary.as_slice().into())
+            let mut build = build.lock();
+            build.take(member, binary.as_slice().into())?;
+            if member.tools().any() && build.lacks_checks() {
+                report::once(
+                    "binaries",
+                    "a program was created from a binary without checks: it is not checked",
+                );
+            }
+            Ok(())
         });
         let taken = taken.collect();
         Ok((Arc::new(program), taken))

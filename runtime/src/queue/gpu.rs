@@ -139,7 +139,7 @@ impl Core {
             let Some(command) = commands.pop_front() else { break };
             let Work::Launch(launch) = &command.work else { continue };
             batch.print(index, launch, &self.device);
-            batch.report_findings(index, launch, self.context.conflicts());
+            batch.report_findings(index, launch, &self.device, self.context.conflicts());
             match batch.progress(index) {
                 _ if *failed && command.after_all => left.push_back(command),
                 Progress::Ended(start, end) => {

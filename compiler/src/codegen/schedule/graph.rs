@@ -358,7 +358,8 @@ fn access(inst: &Inst, generation: Generation) -> Order {
             | Operation::Urb { .. }
             | Operation::Gateway { .. }
             | Operation::ThreadSpawner { .. }
-            | Operation::PixelInterpolator { .. },
+            | Operation::PixelInterpolator { .. }
+            | Operation::RaceCheck { .. },
         )
         | Err(_) => Order::Barrier,
     }

@@ -110,12 +110,17 @@ impl Selector<'_> {
     }
 
     /// The sources as dwords.
-    fn sources(&mut self, i: &Instruction) -> Result<Vec<Val>, Failure> {
+    pub fn sources(&mut self, i: &Instruction) -> Result<Vec<Val>, Failure> {
         i.srcs.iter().map(|reg| self.val(*reg, Type::UD)).collect()
     }
 
     /// The payloads of messages of `width` lanes, one after the other, each with `header` registers in front.
-    fn parameters(&mut self, parameters: &[Val], width: u32, header: u32) -> Result<(VRef, u32), Failure> {
+    pub fn parameters(
+        &mut self,
+        parameters: &[Val],
+        width: u32,
+        header: u32,
+    ) -> Result<(VRef, u32), Failure> {
         let each = header * GRF + parameters.len() as u32 * width * DWORD;
         let messages = self.b.simd / width;
         let payload = self.b.registers(each * messages / GRF);

@@ -12,6 +12,7 @@ mod interleave;
 mod memory;
 mod multiply;
 mod payload;
+mod race;
 mod scalars;
 mod sync;
 mod truth;
@@ -270,6 +271,7 @@ fn takes_predicate(op: &Op) -> bool {
         | Op::BarrierArrive { .. }
         | Op::BarrierWait
         | Op::Clock
+        | Op::RaceCheck { .. }
         | Op::SubgroupBarrier { .. }
         | Op::Fence { .. }
         | Op::Jump(_)
@@ -408,6 +410,7 @@ impl Selector<'_> {
             | Op::BarrierArrive { .. }
             | Op::BarrierWait
             | Op::Clock
+            | Op::RaceCheck { .. }
             | Op::SubgroupBarrier { .. }
             | Op::Fence { .. }
             | Op::Jump(_)
@@ -475,6 +478,7 @@ impl Selector<'_> {
                 Ok(())
             }
             Op::Clock => self.clock(i),
+            Op::RaceCheck { site, granules, control } => self.race_check(site, granules, control, i),
             // A thread's accesses are in order: this fence only restricts the compiler.
             Op::Fence { local: false, global: false } => Ok(()),
             Op::Fence { .. } => self.fence(),

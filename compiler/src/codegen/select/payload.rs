@@ -83,6 +83,7 @@ pub fn plan(function: &Function, simd: u32, place: PrivateLocation, most: u32) -
                 want(PushSource::LocalSize(0), 4);
                 want(PushSource::LocalSize(1), 4);
             }
+            Op::RaceCheck { .. } => want(PushSource::RaceTable, 8),
             Op::Input(Input::LaneId) => p.needs_lane_ids = true,
             Op::Input(Input::GroupId(_) | Input::SimdWidth) => {}
             Op::Immediate { ty: IrType::Bool, .. }
@@ -295,7 +296,7 @@ impl Selector<'_> {
         Ok(())
     }
 
-    fn pushed(&self, source: PushSource, size: u32) -> Result<Val, Failure> {
+    pub fn pushed(&self, source: PushSource, size: u32) -> Result<Val, Failure> {
         let mut places = self.payload.pushes.iter().zip(&self.payload.constants);
         places
             .find_map(|(push, at)| Some(at.plus(part_of(push, source, size)?)))

@@ -44,6 +44,7 @@ pub fn fold(op: &Op, srcs: &[u64]) -> Option<u64> {
         | Op::BarrierArrive { .. }
         | Op::BarrierWait
         | Op::Clock
+        | Op::RaceCheck { .. }
         | Op::SubgroupBarrier { .. }
         | Op::Fence { .. }
         | Op::Jump(_)

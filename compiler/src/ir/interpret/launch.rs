@@ -142,6 +142,7 @@ impl<'l> Group<'l> {
                 PushSource::VariableBase => self.variable_base,
                 PushSource::PrintfBuffer => launch.printf_buffer,
                 PushSource::CheckBuffer => launch.check_buffer,
+                PushSource::RaceTable => 0,
                 // Nothing is checked, and private memory has no address here.
                 PushSource::Shadow { .. } | PushSource::LocalShadow | PushSource::StackBase => 0,
             },

@@ -149,7 +149,7 @@ impl Thread {
                     return Ok(Stop::CrossLane(place.unwrap_or(usize::MAX), self.index - 1));
                 }
                 Op::CrossLane(op) => self.cross_lane(function, group, op, instruction),
-                Op::SubgroupBarrier { .. } | Op::Fence { .. } => {}
+                Op::SubgroupBarrier { .. } | Op::Fence { .. } | Op::RaceCheck { .. } => {}
                 Op::Undefined => {
                     for &dst in &instruction.dsts {
                         self.spoil(function, dst);

@@ -236,6 +236,7 @@ words! {
         "barrier_arrive" ?local "local" ?global "global" => (Op::BarrierArrive { local, global });
         "barrier_wait" => (Op::BarrierWait);
         "clock" => (Op::Clock);
+        "race_check" #site #granules #control => (Op::RaceCheck { site, granules, control });
         "subgroup_barrier" ?local "local" ?global "global" => (Op::SubgroupBarrier { local, global });
         "fence" ?local "local" ?global "global" => (Op::Fence { local, global });
         "jump" @target => (Op::Jump(target));
@@ -323,6 +324,7 @@ words! {
         "variable_base" => (PushSource::VariableBase);
         "printf_buffer" => (PushSource::PrintfBuffer);
         "check_buffer" => (PushSource::CheckBuffer);
+        "race_table" => (PushSource::RaceTable);
         "shadow" #argument => (PushSource::Shadow { argument });
         "local_shadow" => (PushSource::LocalShadow);
         "stack_base" => (PushSource::StackBase);

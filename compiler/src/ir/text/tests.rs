@@ -105,6 +105,7 @@ fn random_instruction(choices: &[u32], blocks: u32, linear: bool) -> Option<(Ins
         PushSource::VariableBase,
         PushSource::PrintfBuffer,
         PushSource::CheckBuffer,
+        PushSource::RaceTable,
         PushSource::Shadow { argument: number },
         PushSource::LocalShadow,
         PushSource::StackBase,
@@ -118,7 +119,7 @@ fn random_instruction(choices: &[u32], blocks: u32, linear: bool) -> Option<(Ins
         Input::Push(pushes[pick(pushes.len())]),
     ];
     let group = GroupOp::ALL[pick(GroupOp::ALL.len())];
-    let op = match pick(29) {
+    let op = match pick(30) {
         0 => Op::Immediate { ty, bits },
         1 => Op::Input(inputs[pick(inputs.len())]),
         2 => Op::Undefined,
@@ -154,6 +155,7 @@ fn random_instruction(choices: &[u32], blocks: u32, linear: bool) -> Option<(Ins
         25 => Op::BarrierArrive { local: flag, global: pick(2) == 1 },
         26 => Op::BarrierWait,
         27 => Op::Clock,
+        28 => Op::RaceCheck { site: number, granules: 1 + number, control: number as u8 },
         23 => Op::Half { upper: flag },
         24 => {
             let sampler =

@@ -1,7 +1,7 @@
 //! Accesses to memory.
 
 use crate::llvm::build::Builder;
-use crate::llvm::view::{self, Opcode, RmwOp, TypeKind, Value};
+use crate::llvm::view::{self, Opcode, RmwOp, Value};
 
 /// LLVM's functions that access memory: the arguments that are pointers, with whether they are written. The third
 /// argument is the number of bytes.
@@ -26,13 +26,6 @@ pub(super) struct Access<'m> {
     /// The number of bytes.
     pub(super) length: Value<'m>,
     pub(super) kind: Kind,
-}
-
-impl Access<'_> {
-    /// Whether other work-items may access the memory, too.
-    pub(super) fn is_shared(&self) -> bool {
-        !matches!(self.pointer.ty().kind(), TypeKind::Pointer(0 | 2))
-    }
 }
 
 /// What an access does.

@@ -17,7 +17,7 @@ const BARRIERS: [&str; 2] = ["__gencl_barrier", "__gencl_barrier_arrive"];
 const COLLECTIVE: &str = "__gencl_check_mark_collective";
 pub(super) const COPY_BEGIN: &str = "__gencl_check_mark_copy";
 pub(super) const COPY_END: &str = "__gencl_check_mark_copied";
-const WAIT: &str = "__gencl_check_mark_wait";
+pub(super) const WAIT: &str = "__gencl_check_mark_wait";
 const MARKS: [&str; 4] = [COLLECTIVE, COPY_BEGIN, COPY_END, WAIT];
 
 /// Parts of the names of functions that all work-items of a group, or a sub-group, call (OpenCL C, 6.15.11, 6.15.18). Others

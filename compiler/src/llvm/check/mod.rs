@@ -44,15 +44,10 @@ use super::view::{self, Opcode, Value};
 /// The library's function that leaves a record if a check has failed.
 const CHECK: &str = "__gencl_check";
 
-/// Accesses of a kernel that are checked for races, at most: these checks are long, and inlined.
-const MAX_RACE_ACCESSES: usize = 48;
-
-/// Adds checks of all accesses of the module's kernels, which call no other functions of the source. Returns the kernels
-/// that have too many accesses for checks of races.
-pub fn accesses(context: &Context, module: &Module, tools: Tools, sites: &mut IndexSet<Site>) -> Vec<String> {
+/// Adds checks of all accesses of the module's kernels, which call no other functions of the source.
+pub fn accesses(context: &Context, module: &Module, tools: Tools, sites: &mut IndexSet<Site>) {
     let builder = Builder::new(context, module);
     let module = view::Module::of(module);
-    let mut unchecked = Vec::new();
     for kernel in module.functions().filter(|function| function.is_kernel()) {
         let instructions: Vec<_> = kernel.blocks().flat_map(view::Block::instructions).collect();
         let mut pointers = Pointers::new(&builder, module, kernel);
@@ -66,13 +61,7 @@ pub fn accesses(context: &Context, module: &Module, tools: Tools, sites: &mut In
         // Memory of the launch itself is right.
         let accesses: Vec<_> =
             accesses.filter(|(_, access)| pointers.target(access.pointer).is_some()).collect();
-        let is_long = tools.race
-            && accesses.iter().filter(|(_, access)| access.is_shared()).count() > MAX_RACE_ACCESSES;
-        if is_long {
-            unchecked.push(kernel.name());
-        }
-        let races = tools.race && !is_long;
-        let races = races.then(|| Races::new(&builder, kernel, &instructions, &accesses)).flatten();
+        let races = tools.race.then(|| Races::new(&builder, kernel, &instructions, &accesses)).flatten();
         // Checks of bounds use pointers in ways that these do not follow.
         let objects = tools.undefined.then(|| Objects::new(&builder, kernel, &instructions));
         let mut out_of_bounds = HashMap::new();
@@ -104,7 +93,6 @@ pub fn accesses(context: &Context, module: &Module, tools: Tools, sites: &mut In
         values.into_iter().for_each(|value| value.replace(builder.zero(value.ty())));
         calls.into_iter().for_each(Value::erase);
     }
-    unchecked
 }
 
 /// Adds checks to a module.

@@ -1,70 +1,104 @@
-//! Checks for data races: the library keeps who has accessed each granule of memory last (`library/check_race.cl`).
+//! Checks for data races: messages to the simulator, which keeps who has accessed each granule of memory last
+//! ([`gencl_eu::message::RaceCheck`]).
 //!
-//! A work-item's word says who it is and how many barriers it has passed; it is a private variable here, of which later
+//! A work-item's dword says who it is and how many barriers it has passed; it is a private variable here, of which later
 //! passes make values.
 
 use std::collections::HashMap;
 
+use gencl_eu::message::{
+    BARRIER, BARRIERS, COPY, FENCED, ITEM, RaceAccess, RaceCheck, RaceSpace, SUB_GROUP_BARRIER,
+    SUB_GROUP_BARRIERS, UNCHANGED, WAIT, WAITS,
+};
 use gencl_program::finding::{Check, SHARED};
 
 use super::access::{Access, Kind};
-use super::barrier::{COPY_BEGIN, COPY_END};
+use super::barrier::{COPY_BEGIN, COPY_END, WAIT as WAITED};
 use super::pointer::{has_flag, root};
 use super::{Checker, site};
 use crate::llvm::build::Builder;
-use crate::llvm::view::{self, IntPredicate, Opcode, TypeKind, Value, ValueKind};
+use crate::llvm::generic::GENERIC;
+use crate::llvm::view::{IntPredicate, Opcode, TypeKind, Value, ValueKind};
 
-/// The largest access that is looked at, in bytes: that of a vector of 16 quadwords.
-const LARGEST: u64 = 128;
+/// The largest access that is looked at, in bytes.
+const LARGEST: u64 = 1 << 16;
 
-/// What separates accesses: the intrinsic, and the library's function for the word of a work-item behind it.
-const BARRIERS: &[(&str, &str)] = &[
-    ("__gencl_barrier", "__gencl_check_barrier"),
-    ("__gencl_barrier_wait", "__gencl_check_barrier"),
-    ("__gencl_sub_group_barrier", "__gencl_check_sub_group_barrier"),
+/// The intrinsic that checks an access.
+const RACE_CHECK: &str = "__gencl_race_check";
+
+/// What separates accesses: the intrinsic, and the field of a work-item's dword that counts it.
+const BARRIERS_BY_NAME: &[(&str, u32, u32)] = &[
+    ("__gencl_barrier", BARRIER, BARRIERS),
+    ("__gencl_barrier_wait", BARRIER, BARRIERS),
+    ("__gencl_sub_group_barrier", SUB_GROUP_BARRIER, SUB_GROUP_BARRIERS),
 ];
 
-/// The first bit of a work-item's word that is its group's plus 1 ([`gencl_program::finding::Access`]).
-const GROUP_BIT: u64 = 33;
+/// The intrinsic for fences.
+const FENCE: &str = "__gencl_fence";
 
 /// `CLK_LOCAL_MEM_FENCE` and `CLK_GLOBAL_MEM_FENCE`.
 const LOCAL_FENCE: u64 = 1;
 const GLOBAL_FENCE: u64 = 2;
 
+/// The tag of generic pointers to local memory, in bits 63:61.
+const LOCAL_TAG: u64 = 2;
+
 /// The intrinsics for compare-exchanges.
 const EXCHANGE: &str = "__gencl_atomic_cmp_xchg";
 
-/// Memory that work-items share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Space {
-    Local,
-    Global,
-}
-
-impl Space {
-    fn of(pointer: Value) -> Option<Self> {
-        match pointer.ty().kind() {
-            TypeKind::Pointer(1) => Some(Self::Global),
-            TypeKind::Pointer(3) => Some(Self::Local),
-            _ => None,
-        }
+/// The memory that work-items share, which a pointer points to; `None` for other memory.
+fn space_of(pointer: Value) -> Option<RaceSpace> {
+    match pointer.ty().kind() {
+        TypeKind::Pointer(1) => Some(RaceSpace::Global),
+        TypeKind::Pointer(3) => Some(RaceSpace::Local),
+        TypeKind::Pointer(GENERIC) => Some(RaceSpace::Generic),
+        _ => None,
     }
 }
 
 /// The checks of a kernel.
 pub(super) struct Races<'m> {
-    /// The variables with the work-item's word, for local and for global memory: a barrier may separate accesses to one of
-    /// them only.
+    /// The variables with the work-item's dword, for global and for local memory: a barrier may separate accesses to one
+    /// of them only.
     words: [Value<'m>; 2],
-    /// Bits of offsets in granules, of local and of global memory. The smallest access of the kernel decides, so that
-    /// no two work-items that access different bytes share one.
-    shifts: [u32; 2],
-    /// Where the entries of local and of global memory are: what the library's functions take first.
-    tables: [[Value<'m>; 4]; 2],
-    /// Whether the work-group is looked at, 0 or 1.
-    is_sampled: Value<'m>,
+    /// The number of the work-group.
+    group: Value<'m>,
+    /// Bits of offsets in granules. The smallest access of the kernel decides, so that no two work-items that access
+    /// different bytes share one.
+    shift: u32,
+    /// Whether atomic operations order other accesses: there are fences.
+    has_fences: bool,
     /// Whether an argument is shared with another one, for those that the kernel only reads.
     only_read: HashMap<Value<'m>, Value<'m>>,
+}
+
+/// What an instruction does to the dwords: adds to a field for memory with one of the flags, or sets bits.
+enum Passed<'m> {
+    Barrier { unit: u32, field: u32, flags: Option<Value<'m>> },
+    Fence,
+    CopyBegin,
+    CopyEnd,
+}
+
+fn passed<'m>(instruction: Value<'m>) -> Option<Passed<'m>> {
+    if instruction.opcode() == Opcode::LLVMFence {
+        return Some(Passed::Fence);
+    }
+    if instruction.opcode() != Opcode::LLVMCall {
+        return None;
+    }
+    let name = instruction.callee()?.name();
+    let flags = instruction.call_arguments().first().copied();
+    match name.as_str() {
+        WAITED => Some(Passed::Barrier { unit: WAIT, field: WAITS, flags: None }),
+        COPY_BEGIN => Some(Passed::CopyBegin),
+        COPY_END => Some(Passed::CopyEnd),
+        FENCE => Some(Passed::Fence),
+        name => {
+            let (_, unit, field) = BARRIERS_BY_NAME.iter().find(|(barrier, ..)| *barrier == name)?;
+            Some(Passed::Barrier { unit: *unit, field: *field, flags })
+        }
+    }
 }
 
 impl<'m> Races<'m> {
@@ -75,57 +109,64 @@ impl<'m> Races<'m> {
         instructions: &[Value<'m>],
         accesses: &[(Value<'m>, Access<'m>)],
     ) -> Option<Self> {
-        let smallest = |space| {
-            let of_space = accesses.iter().filter(|(_, access)| Space::of(access.pointer) == Some(space));
-            of_space.filter_map(|(_, access)| access.length.integer()).min()
-        };
-        let smallest = [Space::Local, Space::Global].map(smallest);
-        if smallest == [None, None] {
-            return None;
-        }
+        let shared = accesses.iter().filter(|(_, access)| space_of(access.pointer).is_some());
+        let mut sizes = shared.map(|(_, access)| access.length.integer().unwrap_or(1)).peekable();
+        sizes.peek()?;
+        let shift = sizes.map(|bytes| bytes.clamp(1, 4).ilog2()).min()?;
         builder.before(*instructions.first()?);
-        let own = builder.call("__gencl_check_self", builder.int(64), &[]);
-        let words = [(); 2].map(|()| builder.variable(builder.int(64)));
-        words.iter().for_each(|word| builder.store(own, *word, 8));
-        let tables = ["local", "global"].map(|space| {
-            [("entries", 64), ("count", 32), ("first", 32), ("last", 32)].map(|(what, bits)| {
-                builder.call(&format!("__gencl_check_{space}_{what}"), builder.int(bits), &[own])
-            })
-        });
-        let group = builder.binary(Opcode::LLVMLShr, own, builder.number(64, GROUP_BIT));
-        let group = builder.resize(group, builder.int(32), false);
-        let is_sampled = builder.call("__gencl_check_sampled", builder.int(32), &[group]);
+        let int = builder.int(32);
+        let own = builder.call("__gencl_check_item", int, &[]);
+        let group = builder.call("__gencl_check_group", int, &[]);
+        let words = [(); 2].map(|()| builder.variable(int));
+        words.iter().for_each(|word| builder.store(own, *word, 4));
         let only_read = only_read(builder, kernel, accesses);
-        for &instruction in instructions.iter().filter(|instruction| instruction.opcode() == Opcode::LLVMCall)
-        {
-            let name = instruction.callee().map(Value::name).unwrap_or_default();
-            if name == COPY_BEGIN || name == COPY_END {
-                builder.before(instruction);
-                for word in words {
-                    let before = builder.load(builder.int(64), word);
-                    let next = if name == COPY_BEGIN {
-                        builder.call("__gencl_check_copy", builder.int(64), &[before])
-                    } else {
-                        builder.call("__gencl_check_copied", builder.int(64), &[before, own])
-                    };
-                    builder.store(next, word, 8);
-                }
-                continue;
-            }
-            let Some((_, next)) = BARRIERS.iter().find(|(barrier, _)| *barrier == name) else { continue };
-            let Some(behind) = instruction.next() else { continue };
-            builder.before(behind);
-            // Without flags, or if they are not constant, it separates all.
-            let flags = instruction.call_arguments().first().and_then(|flags| flags.integer());
-            for (word, flag) in words.iter().zip([LOCAL_FENCE, GLOBAL_FENCE]) {
-                if flags.is_none_or(|flags| flags & flag != 0) {
-                    let before = builder.load(builder.int(64), *word);
-                    builder.store(builder.call(next, builder.int(64), &[before]), *word, 8);
-                }
+        let mut has_fences = false;
+        for &instruction in instructions {
+            let (Some(passed), Some(behind)) = (passed(instruction), instruction.next()) else { continue };
+            builder.before(if matches!(passed, Passed::CopyBegin) { instruction } else { behind });
+            let number = |number: u32| builder.number(32, number.into());
+            let and = |word, bits: u32| builder.binary(Opcode::LLVMAnd, word, number(bits));
+            let or = |a, b| builder.binary(Opcode::LLVMOr, a, b);
+            for (word, flag) in words.iter().zip([GLOBAL_FENCE, LOCAL_FENCE]) {
+                let before = builder.load(int, *word);
+                let next = match passed {
+                    Passed::Barrier { unit, field, flags } => {
+                        let added = builder.binary(Opcode::LLVMAdd, before, number(unit));
+                        let counted = or(and(before, !field), and(added, field));
+                        // Without flags it separates all. It is a fence of the work-item, too.
+                        let if_set = |flag: u64, yes, no| match flags {
+                            None => yes,
+                            Some(flags) => {
+                                let bit = builder.binary(
+                                    Opcode::LLVMAnd,
+                                    flags,
+                                    builder.number_of(flags.ty(), flag),
+                                );
+                                builder.select(builder.equal(bit, builder.zero(flags.ty())), no, yes)
+                            }
+                        };
+                        let is_global =
+                            |flags: Value| flags.integer().is_none_or(|flags| flags & GLOBAL_FENCE != 0);
+                        let is_fence = field == BARRIERS && flags.is_none_or(is_global);
+                        has_fences |= is_fence;
+                        let counted = if_set(flag, counted, before);
+                        if is_fence {
+                            if_set(GLOBAL_FENCE, or(counted, number(FENCED)), counted)
+                        } else {
+                            counted
+                        }
+                    }
+                    Passed::Fence => {
+                        has_fences = true;
+                        or(before, number(FENCED))
+                    }
+                    Passed::CopyBegin => or(and(before, !ITEM), number(COPY)),
+                    Passed::CopyEnd => or(and(before, !ITEM), and(own, ITEM)),
+                };
+                builder.store(next, *word, 4);
             }
         }
-        let shifts = smallest.map(|bytes| bytes.map_or(2, |bytes| bytes.clamp(1, 4).ilog2()));
-        Some(Self { words, shifts, tables, is_sampled, only_read })
+        Some(Self { words, group, shift, has_fences, only_read })
     }
 }
 
@@ -151,7 +192,9 @@ fn only_read<'m>(
     kernel: Value<'m>,
     accesses: &[(Value<'m>, Access<'m>)],
 ) -> HashMap<Value<'m>, Value<'m>> {
-    let global = accesses.iter().filter(|(_, access)| Space::of(access.pointer) == Some(Space::Global));
+    let global = accesses
+        .iter()
+        .filter(|(_, access)| space_of(access.pointer).is_some_and(|space| space != RaceSpace::Local));
     let written: Vec<_> = global
         .filter(|(_, access)| access.kind != Kind::Read)
         .map(|(_, access)| root(access.pointer))
@@ -161,7 +204,7 @@ fn only_read<'m>(
         return HashMap::new();
     }
     let others = (0..).zip(parameters).filter(|(_, parameter)| {
-        Space::of(*parameter) == Some(Space::Global) && !written.contains(parameter)
+        space_of(*parameter) == Some(RaceSpace::Global) && !written.contains(parameter)
     });
     others.map(|(index, parameter)| (parameter, has_flag(builder, index, SHARED))).collect()
 }
@@ -175,8 +218,9 @@ impl<'m> Checker<'_, 'm> {
         (instruction, access): (Value<'m>, &Access<'m>),
         memory: Value<'m>,
     ) {
-        let Some(space) = Space::of(access.pointer) else { return };
+        let Some(space) = space_of(access.pointer) else { return };
         let Some(size) = access.length.integer().filter(|size| (1..=LARGEST).contains(size)) else { return };
+        let Some(behind) = instruction.next() else { return };
         let check = match access.kind {
             Kind::Read => Check::RaceRead(size),
             Kind::Write => Check::RaceWrite(size),
@@ -184,57 +228,92 @@ impl<'m> Checker<'_, 'm> {
         };
         let root = root(access.pointer);
         let object = site::object(kernel, root);
-        let site =
-            self.site(super::Site { check, object: object.clone(), places: site::places(instruction) });
+        let site = self.site(super::Site { check, object, places: site::places(instruction) });
         let b = self.builder;
-        let long = b.int(64);
-        let call = |what: &str, happens: Option<Value<'m>>| {
-            let own = b.load(long, races.words[space as usize]);
-            let address = b.cast(Opcode::LLVMPtrToInt, access.pointer, long);
-            let name = if space == Space::Local { "local" } else { "global" };
-            let [entries, count, first, last] = races.tables[space as usize];
-            let shift = races.shifts[space as usize];
-            let is_shared = races.only_read.get(&root);
-            let is_shared = is_shared.map_or(races.is_sampled, |is_shared| {
-                b.binary(Opcode::LLVMAnd, races.is_sampled, *is_shared)
-            });
-            let happens = happens.map(|happens| b.resize(happens, b.int(32), false));
-            let is_shared =
-                happens.map_or(is_shared, |happens| b.binary(Opcode::LLVMAnd, is_shared, happens));
-            let numbers = [site, (size >> shift).max(1), shift.into()].map(|number| b.number(32, number));
-            let [site, size, shift] = numbers;
-            let arguments = [entries, count, first, last, is_shared, own, site, address, size, shift];
-            let name = format!("__gencl_check_{name}_{what}");
-            let other = b.call(&name, b.vector(long, 2), &arguments);
-            [address, b.extract(other, 0), b.extract(other, 1)]
+        let (int, long) = (b.int(32), b.int(64));
+        let none = b.zero(int);
+        let send = |access_kind: RaceAccess, happens: Option<Value<'m>>, group, value| {
+            let mut address = b.cast(Opcode::LLVMPtrToInt, access.pointer, long);
+            let [global, local] = races.words.map(|word| b.load(int, word));
+            let own = match space {
+                RaceSpace::Global => global,
+                RaceSpace::Local => local,
+                RaceSpace::Generic => {
+                    let tag = b.binary(Opcode::LLVMLShr, address, b.number(64, 61));
+                    b.select(b.equal(tag, b.number(64, LOCAL_TAG)), local, global)
+                }
+            };
+            let is_shared = races
+                .only_read
+                .get(&root)
+                .map(|is_shared| b.compare(IntPredicate::LLVMIntNE, *is_shared, none));
+            for happens in is_shared.into_iter().chain(happens) {
+                address = b.select(happens, address, b.number(64, u64::MAX));
+            }
+            let upper = b.binary(Opcode::LLVMLShr, address, b.number(64, 32));
+            let control = RaceCheck { access: access_kind, space, shift: races.shift, width: 8, simd: 8 };
+            let granules = (size >> races.shift).max(1);
+            let [site, granules, control] =
+                [site, granules, control.control().into()].map(|number| b.number(32, number));
+            let [address, upper] = [address, upper].map(|half| b.resize(half, int, false));
+            b.call(RACE_CHECK, b.void(), &[site, granules, control, address, upper, own, group, value]);
         };
-        let is_race = |found: [Value<'m>; 3]| b.compare(IntPredicate::LLVMIntNE, found[1], b.zero(long));
         b.before(instruction);
-        let Some(behind) = instruction.next() else { return };
-        let [before, after] = match access.kind {
-            Kind::Read => [call("read", None), [b.zero(long); 3]],
+        match access.kind {
+            Kind::Read => send(RaceAccess::Read, None, races.group, none),
             Kind::Write => {
-                // A write of the value that is there changes nothing for others. Lanes of one instruction see each other's
-                // behind it.
+                // A write of the value that is there changes nothing for others.
                 let stored = (instruction.opcode() == Opcode::LLVMStore).then(|| instruction.operand(0));
-                let changes = |checker: &Self| stored.and_then(|value| checker.differs(memory, value));
-                let [address, other, site] = call("write", None);
-                let other = changes(self).map_or(other, |changed| b.select(changed, other, b.zero(long)));
-                b.before(behind);
-                let lost = changes(self).map_or([b.zero(long); 3], |lost| call("overwritten", Some(lost)));
-                [[address, other, site], lost]
+                let changed = stored.and_then(|value| self.differs(memory, value));
+                let group = changed.map_or(races.group, |changed| {
+                    let unchanged = b.binary(Opcode::LLVMOr, races.group, b.number(32, UNCHANGED.into()));
+                    b.select(changed, races.group, unchanged)
+                });
+                let value = stored.and_then(|value| self.hash(value));
+                // What is not known is another value for each lane.
+                let value = value.unwrap_or_else(|| b.load(int, races.words[0]));
+                send(RaceAccess::Write, None, group, value);
             }
             Kind::Atomic if is_exchange(instruction) => {
                 // It only reads if it fails, which is known behind it.
-                let before = call("overwritten", None);
                 b.before(behind);
-                [before, call("atomic", Some(has_exchanged(b, instruction)))]
+                let has_exchanged = has_exchanged(b, instruction);
+                send(RaceAccess::Atomic, Some(has_exchanged), races.group, none);
+                let has_failed = b.equal(has_exchanged, b.zero(has_exchanged.ty()));
+                send(RaceAccess::Acquire, Some(has_failed), races.group, none);
             }
-            Kind::Atomic => [call("atomic", None), [b.zero(long); 3]],
+            Kind::Atomic => {
+                send(RaceAccess::Atomic, None, races.group, none);
+                if races.has_fences {
+                    b.before(behind);
+                    send(RaceAccess::Acquire, None, races.group, none);
+                }
+            }
+        }
+    }
+
+    /// The bits of a value, a part for each element that `stored`, of the same type, has; `None` for aggregates.
+    fn parts(&self, stored: Value<'m>, value: Value<'m>) -> Option<Vec<Value<'m>>> {
+        let b = self.builder;
+        let element = |value: Value<'m>, kind: TypeKind| match kind {
+            TypeKind::Integer(_) => Some(value),
+            TypeKind::Half => Some(b.cast(Opcode::LLVMBitCast, value, b.int(16))),
+            TypeKind::Float => Some(b.cast(Opcode::LLVMBitCast, value, b.int(32))),
+            TypeKind::Double => Some(b.cast(Opcode::LLVMBitCast, value, b.int(64))),
+            TypeKind::Pointer(_) => Some(b.cast(Opcode::LLVMPtrToInt, value, b.int(64))),
+            _ => None,
         };
-        let is_before = is_race(before);
-        let found = [0, 1, 2].map(|index| b.select(is_before, before[index], after[index]));
-        self.check(instruction, (check, object), is_race(found), found);
+        match value.ty().kind() {
+            TypeKind::Vector(count, ty) => {
+                // Vectors of three elements are stored with a fourth that is anything.
+                let is_shuffle =
+                    stored.kind() == ValueKind::Instruction && stored.opcode() == Opcode::LLVMShuffleVector;
+                let mask = if is_shuffle { stored.shuffle_mask() } else { Vec::new() };
+                let is_known = |index: &u32| mask.get(*index as usize).is_none_or(Option::is_some);
+                (0..count).filter(is_known).map(|index| element(b.extract(value, index), ty.kind())).collect()
+            }
+            kind => Some(vec![element(value, kind)?]),
+        }
     }
 
     /// Whether memory has other bits than a value; `None` for aggregates.
@@ -242,24 +321,21 @@ impl<'m> Checker<'_, 'm> {
         let b = self.builder;
         // Another lane may have written since.
         let there = b.load_again(value.ty(), pointer);
-        let bits = |value: Value<'m>| -> Option<Vec<Value<'m>>> {
-            let element = |value: Value<'m>, kind: TypeKind| match kind {
-                TypeKind::Integer(_) => Some(value),
-                TypeKind::Half => Some(b.cast(Opcode::LLVMBitCast, value, b.int(16))),
-                TypeKind::Float => Some(b.cast(Opcode::LLVMBitCast, value, b.int(32))),
-                TypeKind::Double => Some(b.cast(Opcode::LLVMBitCast, value, b.int(64))),
-                TypeKind::Pointer(_) => Some(b.cast(Opcode::LLVMPtrToInt, value, b.int(64))),
-                _ => None,
-            };
-            match value.ty().kind() {
-                TypeKind::Vector(count, ty) => {
-                    (0..count).map(|index| element(b.extract(value, index), ty.kind())).collect()
-                }
-                kind => Some(vec![element(value, kind)?]),
-            }
-        };
-        let pairs = bits(value)?.into_iter().zip(bits(there)?);
-        let each = pairs.map(|(own, there)| b.compare(view::IntPredicate::LLVMIntNE, own, there));
+        let pairs = self.parts(value, value)?.into_iter().zip(self.parts(value, there)?);
+        let each = pairs.map(|(own, there)| b.compare(IntPredicate::LLVMIntNE, own, there));
         each.reduce(|x, y| b.binary(Opcode::LLVMOr, x, y))
+    }
+
+    /// A dword that differs for most values that differ; `None` for aggregates.
+    fn hash(&self, value: Value<'m>) -> Option<Value<'m>> {
+        let b = self.builder;
+        let fold = |sum: Value<'m>, part: Value<'m>| {
+            let part = b.resize(part, b.int(64), false);
+            let upper = b.binary(Opcode::LLVMLShr, part, b.number(64, 32));
+            let part = b.binary(Opcode::LLVMXor, part, upper);
+            let sum = b.binary(Opcode::LLVMMul, sum, b.number(32, 0x9e37_79b1));
+            b.binary(Opcode::LLVMXor, sum, b.resize(part, b.int(32), false))
+        };
+        Some(self.parts(value, value)?.into_iter().fold(b.zero(b.int(32)), fold))
     }
 }

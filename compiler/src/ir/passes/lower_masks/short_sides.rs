@@ -84,6 +84,7 @@ fn cost(instruction: &Instruction) -> usize {
         | Op::BarrierArrive { .. }
         | Op::BarrierWait
         | Op::Clock
+        | Op::RaceCheck { .. }
         | Op::SubgroupBarrier { .. }
         | Op::Fence { .. }
         | Op::Jump(_)

@@ -147,6 +147,7 @@ impl Lowering<'_> {
             | (Op::CrossLane(_) | Op::Atomic { .. } | Op::Image(_), _) => None,
             // Without registers of quadwords.
             (Op::Barrier { .. } | Op::BarrierArrive { .. } | Op::BarrierWait | Op::Clock, _)
+            | (Op::RaceCheck { .. }, _)
             | (Op::SubgroupBarrier { .. } | Op::Fence { .. }, _)
             | (Op::Jump(_) | Op::Branch { .. } | Op::Vote { .. }, _)
             | (Op::Leave { .. } | Op::Join { .. } | Op::Return, _) => None,
