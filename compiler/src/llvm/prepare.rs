@@ -31,6 +31,14 @@ pub fn tell_effects(context: &Context, module: &Module) {
     }
 }
 
+/// Has LLVM take accesses by null pointers to private memory, in functions of the module, for what they are: it removes
+/// choices between such a pointer and another one else.
+pub fn accept_null_pointers(context: &Context, module: &Module) {
+    let functions =
+        view::Module::of(module).functions().filter(|function| function.blocks().next().is_some());
+    functions.for_each(|function| function.add_attribute(context, "null_pointer_is_valid"));
+}
+
 /// Gives a module from clang the data layout of the library, and one calling convention.
 pub fn unify(module: &Module, machine: &Machine) {
     let layout = CString::new(machine.data_layout).expect("no zero in it");

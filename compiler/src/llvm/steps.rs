@@ -123,6 +123,9 @@ pub const STEPS: &[Step] = &[
     Step::new("unify", "one calling convention, our data layout", |work| {
         prepare::unify(work.module, work.machine);
         prepare::tell_effects(work.context, work.module);
+        if work.tools.memory {
+            prepare::accept_null_pointers(work.context, work.module);
+        }
         Ok(())
     }),
     Step::new("drop-destructors", "destructors of program-scope objects do not run", |work| {

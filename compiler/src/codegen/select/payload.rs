@@ -3,7 +3,7 @@
 use super::{Failure, Selector, family_size, interleave};
 use crate::codegen::lir::{Fixup, GRF, VRef, VregInfo};
 use crate::codegen::operand::{Dest, Operation, Val, ValueLocation};
-use crate::ir::{Family, Form, Function, Input, Op, Reg, Type as IrType, UnaryOp, Vote};
+use crate::ir::{Family, Form, Function, Input, Op, Reg, Space, Type as IrType, UnaryOp, Vote};
 use gencl_device_info::{AddressModel, SINGLE_DENORMALS};
 use gencl_isa::{Arf, Condition, Flag, Opcode, Type};
 use gencl_program::{Push, PushSource};
@@ -63,6 +63,7 @@ pub fn plan(function: &Function, simd: u32, place: PrivateLocation, most: u32) -
     }
     let mut p = Payload { private_location: place, ..Payload::default() };
     let mut wanted: Vec<(PushSource, u32)> = Vec::new();
+    let mut private = false;
     let mut want = |source: PushSource, size: u32| {
         if !wanted.contains(&(source, size)) {
             wanted.push((source, size));
@@ -86,6 +87,9 @@ pub fn plan(function: &Function, simd: u32, place: PrivateLocation, most: u32) -
             Op::RaceCheck { .. } => want(PushSource::RaceTable, 8),
             Op::Input(Input::LaneId) => p.needs_lane_ids = true,
             Op::Input(Input::GroupId(_) | Input::SimdWidth) => {}
+            Op::Load { space: Space::Private, .. } | Op::Store { space: Space::Private, .. } => {
+                private = true
+            }
             Op::Immediate { ty: IrType::Bool, .. }
             | Op::Unary(UnaryOp::Not, IrType::Bool)
             | Op::Vote { vote: Vote::All, .. } => p.needs_dispatch_mask = function.form == Form::Linear,
@@ -95,8 +99,9 @@ pub fn plan(function: &Function, simd: u32, place: PrivateLocation, most: u32) -
     // In the masked form, flag bits of inactive lanes are never used.
     p.needs_flags =
         function.form == Form::Linear && function.registers.iter().any(|r| r.family == Family::Bool);
-    if function.private_size > 0 {
-        p.private_size = function.private_size.next_multiple_of(GRF);
+    // There may be accesses by null pointers only.
+    if function.private_size > 0 || private {
+        p.private_size = function.private_size.max(1).next_multiple_of(GRF);
         p.private_granule = interleave::granule(function);
         p.needs_lane_ids = true;
         if place == PrivateLocation::Stack {

@@ -2,7 +2,7 @@
 
 use gencl_program::finding::Check;
 
-use super::access::Access;
+use super::access::{Access, Kind};
 use super::pointer::{Target, argument_index, root, steps};
 use super::{Checker, site};
 use crate::llvm::view::{IntPredicate, Opcode, Value, ValueKind};
@@ -17,10 +17,11 @@ impl<'m> Checker<'_, 'm> {
         target: Target<'m>,
     ) -> Option<Value<'m>> {
         let b = self.builder;
-        if !matches!(instruction.opcode(), Opcode::LLVMLoad | Opcode::LLVMStore) {
-            return None;
-        }
-        let align = u64::from(instruction.alignment());
+        let align = match instruction.opcode() {
+            Opcode::LLVMLoad | Opcode::LLVMStore => instruction.alignment().into(),
+            _ if access.kind == Kind::Atomic => access.length.integer()?,
+            _ => return None,
+        };
         if self.known_alignment(kernel, access.pointer) >= align {
             return None;
         }
