@@ -11,6 +11,10 @@ use gencl_commands::check::Arguments;
 use gencl_commands::child::{self, NotRun};
 
 fn run(arguments: &Arguments) -> Result<u8, NotRun> {
+    if arguments.schema {
+        print!("{}", output::schema()?);
+        return Ok(0);
+    }
     let Some(name) = arguments.program.first().filter(|_| arguments.sources.is_empty()) else {
         let files: Vec<_> = arguments.sources.iter().map(|file| file.display().to_string()).collect();
         let reason = match files.as_slice() {

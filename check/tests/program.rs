@@ -5,6 +5,7 @@ use std::process::{Command, Output};
 
 use gencl_testing::c_program::CProgram;
 use gencl_testing::harness::{self, Outcome};
+use serde_json::Value;
 
 const CHECKER: &str = env!("CARGO_BIN_EXE_gencl-check");
 
@@ -109,13 +110,26 @@ fn reports_have_formats() -> Outcome {
         ("sarif", ["\"version\": \"2.1.0\"", "\"ruleId\": \"out-of-bounds-read\"", "\"startLine\": 3"]),
         ("junit", ["<testsuite name=", "type=\"out-of-bounds-read\"", "multiply (&lt;source&gt;:3:12)"]),
     ];
+    let schema = checker().arg("--schema").output().map_err(|error| error.to_string())?;
+    let schema: Value = serde_json::from_slice(&schema.stdout).map_err(|error| error.to_string())?;
     for (format, words) in formats {
         let file = program.path(format);
         let output = check(&program, FAULTY, &["--format", format, "--output", &file.to_string_lossy()])?;
         let text = std::fs::read_to_string(&file).map_err(|error| error.to_string())?;
         expect(&output, 1, &text, &words)?;
         if format != "junit" {
-            serde_json::from_str::<serde_json::Value>(&text).map_err(|error| error.to_string())?;
+            let report: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+            if format == "json" {
+                let known = schema.to_string();
+                let is_known = |name: &String| known.contains(&format!("\"{name}\":{{"));
+                let finding =
+                    report["findings"][0].as_object().into_iter().flat_map(|finding| finding.keys());
+                let names: Vec<_> =
+                    report.as_object().into_iter().flat_map(|report| report.keys()).chain(finding).collect();
+                if names.len() < 8 || !names.into_iter().all(is_known) {
+                    return Err(format!("not all of {text} is in {schema}"));
+                }
+            }
         }
     }
     Ok(())

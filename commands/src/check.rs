@@ -39,6 +39,9 @@ pub struct Arguments {
     /// KERNEL is the function.
     #[arg(long, value_name = "FILE")]
     pub suppressions: Option<PathBuf>,
+    /// Print the JSON schema of reports in JSON, and end.
+    #[arg(long)]
+    pub schema: bool,
     /// What earlier versions compiled.
     #[arg(hide = true)]
     pub sources: Vec<PathBuf>,

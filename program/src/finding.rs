@@ -102,6 +102,7 @@ impl Tools {
 
 /// A place in a program that is checked. Records refer to it by its index in [`Program::sites`](crate::Program::sites).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Site {
     /// What is checked.
     pub check: Check,
@@ -113,6 +114,7 @@ pub struct Site {
 
 /// A check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Check {
     /// A read of so many bytes is within its object.
     Read(u64),
@@ -236,6 +238,7 @@ fn bytes(count: u64) -> String {
 
 /// What a pointer points into.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Object {
     /// The memory object of an argument with this index and name.
     Argument(u32, String),
@@ -260,6 +263,7 @@ impl fmt::Display for Object {
 
 /// A place in a source.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Place {
     /// The function.
     pub function: String,
@@ -314,6 +318,7 @@ impl Record {
 
 /// The other access of a race.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Other {
     /// What it was.
     pub site: Site,
@@ -323,6 +328,7 @@ pub struct Other {
 
 /// What a check found, once for all launches of a program: the first work-item, and how often.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// The kernel.
     pub kernel: String,

@@ -9,6 +9,7 @@ use crate::misuse::{Misuse, MisuseKind, OtherCall};
 
 /// A fault.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Found {
     /// In a kernel.
@@ -113,8 +114,11 @@ impl fmt::Display for Found {
 
 /// A fault for other programs: with its kind and its text.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Told<'a> {
+    /// What it is: a name that stays the same from version to version.
     kind: &'static str,
+    /// All that is known of it, in several lines.
     message: String,
     #[serde(flatten)]
     found: &'a Found,

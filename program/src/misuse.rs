@@ -8,6 +8,7 @@ use crate::finding::Place;
 
 /// What is wrong. The name stays the same from version to version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum MisuseKind {
     /// An object is never released.
@@ -47,6 +48,7 @@ impl MisuseKind {
 
 /// What was found, once for all calls from the same place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Misuse {
     /// What it is.
     pub misuse: MisuseKind,
@@ -65,6 +67,7 @@ pub struct Misuse {
 
 /// Another call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OtherCall {
     /// What it did, one line.
     pub text: String,

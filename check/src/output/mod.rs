@@ -5,6 +5,8 @@ mod junit;
 mod sarif;
 mod text;
 
+pub use json::schema;
+
 use gencl_commands::check::Format;
 use gencl_program::found::Found;
 
