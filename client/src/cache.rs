@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use gencl_program::debug::{self, Debug};
-use gencl_program::finding::Tools;
 use gencl_program::protocol::{BuildResult, Status, ToServer};
+use gencl_program::tools::Tools;
 use gencl_program::{environment, report, variables};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, ValueEnum};
-use gencl_program::finding::Tools;
+use gencl_program::tools::Tools;
 
 use crate::device_name;
 
@@ -20,8 +20,9 @@ pub struct Arguments {
     /// Only these checks, separated by commas: memory (accesses are within their objects), arithmetic (divisors are not zero,
     /// floats fit into integers), race (accesses of work-items do not race), sync (all work-items come to barriers),
     /// undefined (undefined values decide nothing), api (objects are released and valid, errors are noticed), order (commands
-    /// that use the same memory are ordered).
-    #[arg(long, value_name = "TOOLS", value_delimiter = ',', value_parser = PossibleValuesParser::new(Tools::NAMES))]
+    /// that use the same memory are ordered), which are the default; and shift (amounts are less than the width), overflow
+    /// (results of signed integers are of their type), which default,shift adds, or all.
+    #[arg(long, value_name = "TOOLS", value_delimiter = ',', value_parser = PossibleValuesParser::new(Tools::NAMES.into_iter().chain(Tools::SETS)))]
     pub tool: Vec<String>,
     /// Look for data races in about this number of work-groups of each launch.
     #[arg(long, value_name = "NUMBER")]

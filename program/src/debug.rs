@@ -68,7 +68,7 @@ options! {
     TRANSLATIONS "translations" "FOLDER" "Write the LLVM IR and the host's assembly of each kernel that is translated for the simulator.";
     HOST "host" "v2|v3|v4" "Translate for this level of x86-64, not for the host's processor; code for a level that it does not have is only written (translations).";
     CHECK "check" "" "Build kernels with checks of what they access and compute, look at calls of the API, and print what is found.";
-    CHECK_TOOLS "check-tools" "NAMES" "With check: only these checks, of memory, arithmetic, race, sync, undefined, api and order, separated by + (gencl-check --tool).";
+    CHECK_TOOLS "check-tools" "NAMES" "With check: only these checks, of memory, arithmetic, race, sync, undefined, api, order, shift and overflow, separated by +; default is all but the last two (gencl-check --tool).";
     CHECK_GROUPS "check-groups" "NUMBER" "With check: look for data races in about this number of work-groups of a launch (gencl-check --groups).";
     CHECK_OUTPUT "check-output" "FOLDER" "With check: write what is found to a file of each process, instead of printing it (gencl-check shows it).";
     QUIET "quiet" "" "Print no messages on standard error about kernel faults, missing devices and invalid variables.";

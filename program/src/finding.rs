@@ -29,8 +29,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::debug::{self, Debug};
-
 /// Offset of the sizes of arguments in the buffer, in bytes.
 pub const ARGUMENTS: u32 = 64 + 2 * SPARE_SIZE as u32;
 
@@ -58,47 +56,6 @@ pub const UNWRITABLE: u64 = 1 << 61;
 
 /// Instead of the number of allocations: pointers from memory cannot be checked.
 pub const UNKNOWN: u32 = u32::MAX;
-
-/// What is checked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tools {
-    /// Accesses are within their objects.
-    pub memory: bool,
-    /// Operations have defined results.
-    pub arithmetic: bool,
-    /// Accesses do not race with each other.
-    pub race: bool,
-    /// All work-items come to barriers.
-    pub sync: bool,
-    /// Undefined values decide nothing.
-    pub undefined: bool,
-    /// Calls of the API are right.
-    pub api: bool,
-    /// Commands that use the same memory are ordered.
-    pub order: bool,
-}
-
-impl Tools {
-    /// The names of the tools.
-    pub const NAMES: [&str; 7] = ["memory", "arithmetic", "race", "sync", "undefined", "api", "order"];
-
-    /// Those that debug options ask for: with [`debug::CHECK`] those of [`debug::CHECK_TOOLS`], or all.
-    #[must_use]
-    pub fn of(debug: &Debug) -> Self {
-        let named = debug.value(debug::CHECK_TOOLS);
-        let is_asked = |tool| {
-            debug.is_set(debug::CHECK) && named.is_none_or(|names| names.split('+').any(|name| name == tool))
-        };
-        let [memory, arithmetic, race, sync, undefined, api, order] = Self::NAMES.map(is_asked);
-        Self { memory, arithmetic, race, sync, undefined, api, order }
-    }
-
-    /// Whether anything is checked in kernels.
-    #[must_use]
-    pub fn any(self) -> bool {
-        Self { api: false, ..self } != Self::default()
-    }
-}
 
 /// A place in a program that is checked. Records refer to it by its index in [`Program::sites`](crate::Program::sites).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -146,6 +103,10 @@ pub enum Check {
     Division,
     /// A float is within the range of the integer that it is converted to.
     Conversion,
+    /// An integer of so many bits is shifted by less than that.
+    Shift(u64),
+    /// The result of signed integers is one of their type.
+    Overflow,
     /// What a branch depends on is defined.
     UndefinedBranch,
     /// The address of an access, or the place in an image, is.
@@ -196,6 +157,8 @@ impl Check {
             Check::Collective | Check::Uniform => "divergent-call",
             Check::Division => "division-by-zero",
             Check::Conversion => "float-to-integer-range",
+            Check::Shift(_) => "shift-amount",
+            Check::Overflow => "signed-overflow",
             Check::UndefinedBranch
             | Check::UndefinedAddress
             | Check::UndefinedResult
@@ -224,6 +187,8 @@ impl fmt::Display for Check {
             Check::Barrier => write!(f, "barrier that not all work-items come to"),
             Check::Division => write!(f, "division by zero"),
             Check::Conversion => write!(f, "conversion of a float that the integer's type cannot represent"),
+            Check::Shift(bits) => write!(f, "shift of {bits} bits by {bits} or more"),
+            Check::Overflow => write!(f, "result that its signed type cannot represent"),
             Check::UndefinedBranch => write!(f, "branch by an undefined value"),
             Check::UndefinedAddress => write!(f, "access by an undefined address"),
             Check::UndefinedResult => write!(f, "result made of an undefined value"),
@@ -363,6 +328,7 @@ impl Finding {
         let (Check::Read(length) | Check::Write(length) | Check::Atomic(length)) = self.site.check else {
             return match (self.site.check, &self.site.object) {
                 (Check::Index(_), _) => format!("the index is {}", self.offset),
+                (Check::Shift(_), _) => format!("the amount is {}", self.offset),
                 (Check::Aligned(_), Some(object)) => format!("it begins at byte {} of {object}", self.offset),
                 (
                     Check::RaceRead(_)
@@ -460,27 +426,6 @@ mod tests {
     }
 
     #[test]
-    fn all_tools_are_used_or_those_that_are_named() {
-        let tools = |text| Tools::of(&Debug::parse(text).0);
-        assert!(!tools("check-tools=race").any());
-        let all = Tools {
-            memory: true,
-            arithmetic: true,
-            race: true,
-            sync: true,
-            undefined: true,
-            api: true,
-            order: true,
-        };
-        assert_eq!(tools("check"), all);
-        assert_eq!(
-            tools("check,check-tools=race+memory"),
-            Tools { memory: true, race: true, ..Tools::default() }
-        );
-        assert!(tools("check,check-tools=order").any() && !tools("check,check-tools=api").any());
-    }
-
-    #[test]
     fn records_are_read() {
         let mut bytes = [0; RECORD_SIZE as usize];
         for (index, byte) in [(0, 7), (4, 1), (8, 2), (12, 3), (16, 4), (20, 5), (32, 9)] {
@@ -510,6 +455,7 @@ mod tests {
             "it begins 1 byte before argument 1 (out) of 256 bytes"
         );
         assert_eq!(position(Check::Index(4), 5, 0), "the index is 5");
+        assert_eq!(position(Check::Shift(32), 33, 0), "the amount is 33");
         assert_eq!(position(Check::Division, 0, 0), "");
     }
 }

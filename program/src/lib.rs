@@ -22,6 +22,7 @@ mod profile;
 pub mod protocol;
 pub mod report;
 pub mod suggest;
+pub mod tools;
 pub mod variables;
 
 pub use data::{Data, DataSection, Relocation};

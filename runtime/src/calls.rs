@@ -7,7 +7,8 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use gencl_program::debug::Debug;
-use gencl_program::finding::{Place, Tools};
+use gencl_program::finding::Place;
+use gencl_program::tools::Tools;
 
 /// Functions of a call stack that are kept: the innermost ones of the application.
 const DEPTH: usize = 6;

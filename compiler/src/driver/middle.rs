@@ -2,7 +2,7 @@
 
 use gencl_device_info::DeviceInfo;
 use gencl_program::debug;
-use gencl_program::finding::Tools;
+use gencl_program::tools::Tools;
 use inkwell::context::Context;
 use inkwell::module::Module;
 

@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 
 use gencl_device_info::{DeviceInfo, Family};
 use gencl_program::debug::{self, Debug};
-use gencl_program::finding::Tools;
 use gencl_program::options::{BuildOptions, LinkOptions};
 use gencl_program::protocol::{Header, Status};
+use gencl_program::tools::Tools;
 use gencl_program::{Profile, Program, ProgramKind, elf, suggest};
 use inkwell::context::Context;
 use inkwell::module::Module;

@@ -14,8 +14,8 @@ use inkwell::llvm_sys::core::{
     LLVMGetNamedFunction, LLVMGetPoison, LLVMInstructionEraseFromParent, LLVMIntTypeInContext,
     LLVMPointerTypeInContext, LLVMPositionBuilderBefore, LLVMRemoveEnumAttributeAtIndex,
     LLVMReplaceAllUsesWith, LLVMSetAlignment, LLVMSetFunctionCallConv, LLVMSetGlobalConstant,
-    LLVMSetInstructionCallConv, LLVMSetLinkage, LLVMSetOperand, LLVMSetValueName2, LLVMSetVolatile,
-    LLVMVectorType, LLVMVoidTypeInContext,
+    LLVMSetInstructionCallConv, LLVMSetLinkage, LLVMSetNSW, LLVMSetOperand, LLVMSetValueName2,
+    LLVMSetVolatile, LLVMVectorType, LLVMVoidTypeInContext,
 };
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage};
@@ -336,6 +336,11 @@ impl Value<'_> {
     /// Puts another value in place of an operand.
     pub fn set_operand(self, index: u32, value: Value) {
         ask!(LLVMSetOperand(self.raw, index, value.raw));
+    }
+
+    /// Gives an operation on integers a result where signed integers overflow: the lowest bits.
+    pub fn let_overflow(self) {
+        ask!(LLVMSetNSW(self.raw, 0));
     }
 
     /// Adds a value to a `phi`.

@@ -3,8 +3,9 @@
 //! They are data, which the driver walks, the debug options name, and docs/compiler.md lists.
 
 use gencl_device_info::DeviceInfo;
-use gencl_program::finding::{Site, Tools};
+use gencl_program::finding::Site;
 use gencl_program::printf::PrintfFormat;
+use gencl_program::tools::Tools;
 use indexmap::IndexSet;
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -138,11 +139,11 @@ pub const STEPS: &[Step] = &[
         Ok(())
     })
     .only_if(|work| prepare::has_sub_groups(work.module)),
-    Step::new("check-arithmetic", "checks divisors and conversions, if asked for", |work| {
-        check::arithmetic(work.context, work.module, &mut work.sites);
+    Step::new("check-arithmetic", "checks operations on numbers, if asked for", |work| {
+        check::arithmetic(work.context, work.module, work.tools, &mut work.sites);
         Ok(())
     })
-    .only_if(|work| work.tools.arithmetic),
+    .only_if(|work| work.tools.any_of_operations()),
     Step::new("mark-collectives", "marks calls that all work-items have to come to, if asked for", |work| {
         check::mark_collectives(work.context, work.module);
         Ok(())
@@ -204,7 +205,7 @@ pub const STEPS: &[Step] = &[
         prepare::inline_everything(work.context, work.module);
         Ok(())
     })
-    .only_if(|work| Tools { arithmetic: false, ..work.tools }.any()),
+    .only_if(|work| work.tools.any_of_accesses()),
     Step::new("llvm-simplify", "the first half of -O2, without vectorisers and unrolling", |work| {
         work.run_passes(work.pipeline.simplify)
     }),

@@ -16,15 +16,16 @@ use inkwell::llvm_sys::core::{
     LLVMGetICmpPredicate, LLVMGetIncomingBlock, LLVMGetIncomingValue, LLVMGetIndices, LLVMGetInitializer,
     LLVMGetInstructionOpcode, LLVMGetInstructionParent, LLVMGetIntTypeWidth, LLVMGetIsDisjoint,
     LLVMGetMDKindID, LLVMGetMDKindIDInContext, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands,
-    LLVMGetMDString, LLVMGetMaskValue, LLVMGetMetadata, LLVMGetModuleContext, LLVMGetNextBasicBlock,
-    LLVMGetNextFunction, LLVMGetNextGlobal, LLVMGetNextInstruction, LLVMGetNextUse, LLVMGetNumArgOperands,
-    LLVMGetNumIndices, LLVMGetNumMaskElements, LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand,
-    LLVMGetOrdering, LLVMGetParam, LLVMGetPointerAddressSpace, LLVMGetStringAttributeAtIndex,
-    LLVMGetStringAttributeValue, LLVMGetSuccessor, LLVMGetTypeAttributeValue, LLVMGetTypeKind, LLVMGetUser,
-    LLVMGetValueKind, LLVMGetValueName2, LLVMGetVectorSize, LLVMGlobalCopyAllMetadata,
-    LLVMGlobalGetValueType, LLVMIsConditional, LLVMIsDeclaration, LLVMIsGlobalConstant, LLVMMetadataAsValue,
-    LLVMPrintTypeToString, LLVMPrintValueToString, LLVMStructGetTypeAtIndex, LLVMTypeOf,
-    LLVMValueMetadataEntriesGetKind, LLVMValueMetadataEntriesGetMetadata,
+    LLVMGetMDString, LLVMGetMaskValue, LLVMGetMetadata, LLVMGetModuleContext, LLVMGetNSW,
+    LLVMGetNextBasicBlock, LLVMGetNextFunction, LLVMGetNextGlobal, LLVMGetNextInstruction, LLVMGetNextUse,
+    LLVMGetNumArgOperands, LLVMGetNumIndices, LLVMGetNumMaskElements, LLVMGetNumOperands,
+    LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetOrdering, LLVMGetParam, LLVMGetPointerAddressSpace,
+    LLVMGetStringAttributeAtIndex, LLVMGetStringAttributeValue, LLVMGetSuccessor, LLVMGetTypeAttributeValue,
+    LLVMGetTypeKind, LLVMGetUser, LLVMGetValueKind, LLVMGetValueName2, LLVMGetVectorSize,
+    LLVMGlobalCopyAllMetadata, LLVMGlobalGetValueType, LLVMIsConditional, LLVMIsDeclaration,
+    LLVMIsGlobalConstant, LLVMMetadataAsValue, LLVMPrintTypeToString, LLVMPrintValueToString,
+    LLVMStructGetTypeAtIndex, LLVMTypeOf, LLVMValueMetadataEntriesGetKind,
+    LLVMValueMetadataEntriesGetMetadata,
 };
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target::{
@@ -593,6 +594,12 @@ impl<'m> Value<'m> {
     #[must_use]
     pub fn is_disjoint(self) -> bool {
         self.opcode() == Opcode::LLVMOr && ask!(LLVMGetIsDisjoint(self.raw)) != 0
+    }
+
+    /// Whether an operation on integers is one without a result where signed integers overflow (`nsw`).
+    #[must_use]
+    pub fn has_no_overflow(self) -> bool {
+        ask!(LLVMGetNSW(self.raw)) != 0
     }
 
     /// Whether a float operation may use a reciprocal or an approximation.

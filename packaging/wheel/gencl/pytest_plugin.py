@@ -72,7 +72,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--gencl-check-tools",
         metavar="NAMES",
-        help="only these checks, separated by commas: memory, arithmetic, race, sync, undefined, api, order",
+        help="only these checks, separated by commas: memory, arithmetic, race, sync, undefined, api, order, shift, "
+        "overflow; default (all but the last two) or all",
     )
     pytest_profile.add_options(group)
 

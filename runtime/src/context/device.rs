@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gencl_program::debug::{self, Debug};
-use gencl_program::finding::Tools;
+use gencl_program::tools::Tools;
 
 use crate::launch::SlotPool;
 use crate::memory::AddressSpace;

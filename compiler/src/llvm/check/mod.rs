@@ -29,7 +29,8 @@ pub use mark::mark as mark_undefined;
 
 use std::collections::HashMap;
 
-use gencl_program::finding::{Check, Object, Site, Tools};
+use gencl_program::finding::{Check, Object, Site};
+use gencl_program::tools::Tools;
 use indexmap::IndexSet;
 use inkwell::context::Context;
 use inkwell::module::Module;

@@ -2,12 +2,14 @@
 //!
 //! A row of [`rows`] is a kernel, which runs in a process of its own at each SIMD width.
 
+mod argument;
+mod arithmetic;
 mod rows;
 mod undefined;
 
-use gencl_utest::{Arg, Buffer, Case, Gpu, Launch, Need, Outcome};
-use opencl3::memory::{CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY};
+use gencl_utest::{Case, Gpu, Launch, Need, Outcome};
 
+use self::argument::{Argument, Made};
 use crate::child::{self, is_child};
 
 /// A kernel, and what is found in it.
@@ -19,30 +21,16 @@ pub struct Row {
     source: &'static str,
     /// Arguments of the kernel.
     arguments: &'static [Argument],
-    /// Global and local size.
-    sizes: (usize, usize),
+    /// Global and local size of each dimension.
+    sizes: &'static [(usize, usize)],
+    /// The global offset, if there is one.
+    offset: &'static [usize],
+    /// The checks, as debug options name them.
+    tools: &'static str,
     /// What the device needs.
     needs: &'static [Need],
     /// What is found, in the order of the source.
     found: &'static [Found],
-}
-
-/// An argument.
-#[derive(Clone, Copy)]
-pub enum Argument {
-    /// A buffer with the numbers from 0 on.
-    Ints(usize),
-    /// One that kernels may only read, and one that they may only write.
-    ReadOnly(usize),
-    WriteOnly(usize),
-    /// A buffer without contents.
-    Undefined(usize),
-    /// Local memory of so many bytes.
-    Local(usize),
-    /// A number.
-    Int(i32),
-    /// A null pointer.
-    Null,
 }
 
 /// A finding.
@@ -64,7 +52,7 @@ pub fn cases() -> Vec<Case> {
         let case = Case::of_gencl("its own checks", name, move || run(&of_name));
         row.needs.iter().fold(case, |case, need| case.needing(*need))
     };
-    rows::ROWS.iter().chain(undefined::ROWS).copied().map(case).collect()
+    [rows::ROWS, arithmetic::ROWS, undefined::ROWS].concat().into_iter().map(case).collect()
 }
 
 /// Runs the kernel at each width.
@@ -76,41 +64,20 @@ fn run(row: &Row) -> Outcome {
             "-cl-std=CL3.0 '-DK=__attribute__((intel_reqd_sub_group_size({width}))) kernel void {kernel}'"
         );
         let program = gpu.build_unchecked(row.source, &options)?;
-        let buffer = |argument: &Argument| -> Result<Option<Buffer<i32>>, String> {
-            let (count, flags) = match *argument {
-                Argument::Undefined(count) => return gpu.empty(count).map(Some),
-                Argument::Ints(count) => (count, CL_MEM_READ_WRITE),
-                Argument::ReadOnly(count) => (count, CL_MEM_READ_ONLY),
-                Argument::WriteOnly(count) => (count, CL_MEM_WRITE_ONLY),
-                _ => return Ok(None),
-            };
-            let mut buffer = gpu.empty_with(flags, count)?;
-            buffer.write(&(0..count as i32).collect::<Vec<_>>())?;
-            Ok(Some(buffer))
-        };
-        let buffers = row.arguments.iter().map(buffer).collect::<Result<Vec<_>, _>>()?;
-        let numbers: Vec<_> = row
-            .arguments
-            .iter()
-            .map(|argument| if let Argument::Int(number) = argument { number.to_le_bytes() } else { [0; 4] })
-            .collect();
-        let arguments: Vec<_> = (0..row.arguments.len())
-            .map(|index| match (row.arguments[index], &buffers[index]) {
-                (_, Some(buffer)) => buffer.arg(),
-                (Argument::Local(bytes), _) => Arg::Local(bytes),
-                (Argument::Int(_), _) => Arg::Bytes(&numbers[index]),
-                _ => Arg::Null,
-            })
-            .collect();
-        let (global, local) = row.sizes;
+        let made = row.arguments.iter().map(|argument| argument.make(gpu));
+        let made = made.collect::<Result<Vec<_>, _>>()?;
+        let arguments: Vec<_> = made.iter().map(Made::arg).collect();
+        let (global, local) = row.sizes.iter().copied().unzip();
+        let launch = Launch { offset: row.offset.into(), global, local };
         // An access far beyond all memory ends the launch, behind its record.
-        let _ = program.run(&kernel, &arguments, &Launch::linear(global, local));
+        let _ = program.run(&kernel, &arguments, &launch);
     }
     Ok(())
 }
 
 fn test(name: &str, row: &Row) -> Outcome {
-    let output = child::run(name, "check", &[("GENCL_DEBUG", "check")])?;
+    let options = format!("check,check-tools={}", row.tools);
+    let output = child::run(name, "check", &[("GENCL_DEBUG", options.as_str())])?;
     let text = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
         return Err(format!("{}: {text}", String::from_utf8_lossy(&output.stdout)));

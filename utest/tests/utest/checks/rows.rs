@@ -2,15 +2,15 @@
 
 use gencl_utest::Need;
 
-use super::Argument::{Int, Ints, Local, Null, ReadOnly, WriteOnly};
-use super::{Argument, Found, Row};
+use super::argument::Argument::{self, Int, Ints, Local, Null, ReadOnly, WriteOnly};
+use super::{Found, Row};
 
 /// Generic pointers.
 const GENERIC: Need = Need::Feature("__opencl_c_generic_address_space");
 
 /// A kernel without a fault.
 pub const fn right(name: &'static str, arguments: &'static [Argument], source: &'static str) -> Row {
-    Row { name, source, arguments, sizes: (64, 32), needs: &[], found: &[] }
+    Row { name, source, arguments, sizes: &[(64, 32)], offset: &[], tools: "default", needs: &[], found: &[] }
 }
 
 /// A kernel with one fault: what is found, the line and the work-item.
@@ -30,7 +30,7 @@ const fn race(
     source: &'static str,
     found: &'static [Found],
 ) -> Row {
-    Row { found, sizes: (64, 8), ..right(name, arguments, source) }
+    Row { found, sizes: &[(64, 8)], ..right(name, arguments, source) }
 }
 
 pub const fn found(what: &'static str, line: u32, work_item: &'static str) -> Found {
@@ -98,14 +98,6 @@ pub const ROWS: &[Row] = &[
     row("constant_argument", &[Ints(64), Ints(32)], "K(global int *p, constant int *q) {\n  int i = get_global_id(0);\n  p[i] = q[i];\n}",
         &[found("out-of-bounds read of 4 bytes", 3, "(32, 0, 0): it begins 0 bytes behind argument 1 (q) of 128 bytes")]),
     right("constant_right", &[Ints(64), Ints(64)], "constant int table[4] = {1, 2, 3, 4};\nK(global int *p, constant int *q) {\n  int i = get_global_id(0);\n  p[i] = q[i] + table[i & 3];\n}"),
-    // Arithmetic.
-    row("divide", &[Ints(64)], "K(global int *p) {\n  int i = get_global_id(0);\n  p[i] = 100 / (i - 7);\n}",
-        &[found("division by zero", 3, "(7, 0, 0)")]),
-    row("remainder_vector", &[Ints(64)], "K(global uint *p) {\n  uint i = get_global_id(0);\n  uint2 r = (uint2)(5, 6) % (uint2)(1, i & 3);\n  p[i] = r.x + r.y;\n}",
-        &[found("division by zero", 3, "(0, 0, 0)")]),
-    row("convert", &[Ints(64)], "K(global int *p) {\n  int i = get_global_id(0);\n  float x = i * 1e8f;\n  p[i] = (int)x;\n}",
-        &[found("conversion of a float that the integer's type cannot represent", 4, "(22, 0, 0)")]),
-    right("arithmetic_right", &[Ints(64)], "K(global int *p) {\n  int i = get_global_id(0);\n  float x = i * -1e7f;\n  p[i] = (int)x / (i + 1) + convert_int_sat(x * 1e9f) + (char)(i - 128.9f) + (int)sin(x) % 3;\n}"),
     // Generic pointers, and pointers in memory.
     Row { needs: &[GENERIC], ..row("generic", &[Ints(64), Ints(64)], "int get(int *p, int i) {\n  return p[i];\n}\nK(global int *p, global int *q) {\n  int t[4] = {1, 2, 3, 4};\n  int i = get_global_id(0);\n  q[i] = get(i < 32 ? t : (int *)p, i & 3) + get(p, i + 1);\n}",
         &[found("out-of-bounds read of 4 bytes", 2, "(63, 0, 0): it begins 0 bytes behind argument 0 (p) of 256 bytes")]) },

@@ -1,7 +1,7 @@
 //! The table of uses of undefined values.
 
-use super::Argument::{Int, Ints, Local, Undefined};
 use super::Row;
+use super::argument::Argument::{Int, Ints, Local, Undefined};
 use super::rows::{found, right, row};
 
 const RESULT: &str = "result made of an undefined value";
