@@ -85,6 +85,10 @@ pub enum Check {
     Writable(u64),
     /// An index is within an array of so many elements, which is a member of a structure.
     Index(u64),
+    /// A coordinate of a read is within an image's side.
+    ReadTexel(Side),
+    /// One of a write is.
+    WriteTexel(Side),
     /// The address of an access is a multiple of so many bytes.
     Aligned(u64),
     /// A read of so many bytes races with no other access.
@@ -145,8 +149,8 @@ impl Check {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Check::Read(_) => "out-of-bounds-read",
-            Check::Write(_) => "out-of-bounds-write",
+            Check::Read(_) | Check::ReadTexel(_) => "out-of-bounds-read",
+            Check::Write(_) | Check::WriteTexel(_) => "out-of-bounds-write",
             Check::Atomic(_) => "out-of-bounds-atomic",
             Check::Readable(_) => "read-of-write-only",
             Check::Writable(_) => "write-of-read-only",
@@ -175,6 +179,8 @@ impl fmt::Display for Check {
             Check::Atomic(bytes) => write!(f, "out-of-bounds atomic operation on {}", self::bytes(*bytes)),
             Check::Readable(bytes) => write!(f, "read of {} in a write-only buffer", self::bytes(*bytes)),
             Check::Writable(bytes) => write!(f, "write of {} in a read-only buffer", self::bytes(*bytes)),
+            Check::ReadTexel(_) => write!(f, "out-of-bounds read of an image"),
+            Check::WriteTexel(_) => write!(f, "out-of-bounds write of an image"),
             Check::Aligned(bytes) => {
                 write!(f, "access at an address that is no multiple of {}", self::bytes(*bytes))
             }
@@ -199,6 +205,31 @@ impl fmt::Display for Check {
 
 fn bytes(count: u64) -> String {
     if count == 1 { "1 byte".to_owned() } else { format!("{count} bytes") }
+}
+
+/// A side of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Side {
+    /// Texels in a row.
+    Width,
+    /// Rows.
+    Height,
+    /// Slices.
+    Depth,
+    /// Images in an array.
+    Layers,
+}
+
+impl Side {
+    /// The names of its coordinate and its size.
+    const fn names(self) -> [&'static str; 2] {
+        match self {
+            Side::Width => ["x", "width"],
+            Side::Height => ["y", "height"],
+            Side::Depth => ["z", "depth"],
+            Side::Layers => ["the layer", "array size"],
+        }
+    }
 }
 
 /// What a pointer points into.
@@ -328,6 +359,10 @@ impl Finding {
         let (Check::Read(length) | Check::Write(length) | Check::Atomic(length)) = self.site.check else {
             return match (self.site.check, &self.site.object) {
                 (Check::Index(_), _) => format!("the index is {}", self.offset),
+                (Check::ReadTexel(side) | Check::WriteTexel(side), Some(object)) => {
+                    let [coordinate, size] = side.names();
+                    format!("{coordinate} is {}, the {size} of {object} {}", self.offset, self.size)
+                }
                 (Check::Shift(_), _) => format!("the amount is {}", self.offset),
                 (Check::Aligned(_), Some(object)) => format!("it begins at byte {} of {object}", self.offset),
                 (

@@ -58,6 +58,11 @@ impl<'m> Builder<'m> {
         Type::new(ask!(LLVMIntTypeInContext(self.context, bits)))
     }
 
+    /// The type of `size_t`.
+    pub fn size_type(&self) -> Type<'m> {
+        self.int(8 * self.module.pointer_size())
+    }
+
     /// The type of pointers to an address space.
     pub fn pointer(&self, space: u32) -> Type<'m> {
         Type::new(ask!(LLVMPointerTypeInContext(self.context, space)))

@@ -149,6 +149,11 @@ pub const STEPS: &[Step] = &[
         Ok(())
     })
     .only_if(|work| work.tools.sync || work.tools.race),
+    Step::new("mark-images", "marks accesses to images, if asked for", |work| {
+        check::mark_images(work.context, work.module);
+        Ok(())
+    })
+    .only_if(|work| work.tools.memory),
     Step::new("mark-undefined", "gives variables without a value one to follow, if asked for", |work| {
         check::mark_undefined(work.context, work.module);
         Ok(())

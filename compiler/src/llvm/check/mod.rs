@@ -7,7 +7,7 @@
 //!
 //! - [`arithmetic`] checks operations of the source, before the library's functions are linked;
 //! - [`accesses`] checks accesses to memory when all calls are inlined: that each is within its object ([`bounds`]), which
-//!   is known by following pointers back to it ([`pointer`]), and that it does not race with others ([`race`]); and that
+//!   is known by following pointers back to it ([`pointer`]), or its image ([`image`]); that it does not race with others ([`race`]); and that
 //!   all work-items come to barriers ([`barrier`]); and that undefined values decide nothing ([`undefined`]). They leave
 //!   marks of what is accessed, too ([`touched`]).
 
@@ -16,6 +16,7 @@ mod align;
 mod arithmetic;
 mod barrier;
 mod bounds;
+mod image;
 mod mark;
 mod pointer;
 mod race;
@@ -25,6 +26,7 @@ mod undefined;
 
 pub use arithmetic::arithmetic;
 pub use barrier::mark_collectives;
+pub use image::mark_images;
 pub use mark::mark as mark_undefined;
 
 use std::collections::HashMap;
@@ -87,12 +89,13 @@ pub fn accesses(context: &Context, module: &Module, tools: Tools, sites: &mut In
         }
         let indices = instructions.iter().filter(|index| index.opcode() == Opcode::LLVMGetElementPtr);
         indices.filter(|_| tools.memory).for_each(|index| checker.member(*index));
-        let (values, calls) = (mark::is_mark as fn(_) -> _, barrier::is_mark as fn(_) -> _);
-        let [values, calls] = [values, calls]
-            .map(|is_mark| instructions.iter().copied().filter(|i| is_mark(*i)).collect::<Vec<_>>());
+        let marks = [mark::is_mark as fn(Value) -> bool, barrier::is_mark, image::is_mark];
+        let [values, calls, images] =
+            marks.map(|is_mark| instructions.iter().copied().filter(|i| is_mark(*i)).collect::<Vec<_>>());
+        images.iter().for_each(|mark| checker.image(kernel, *mark));
         // Zeros, so that what a kernel with faults computes repeats.
         values.into_iter().for_each(|value| value.replace(builder.zero(value.ty())));
-        calls.into_iter().for_each(Value::erase);
+        calls.into_iter().chain(images).for_each(Value::erase);
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod argument;
 mod arithmetic;
+mod images;
 mod rows;
 mod undefined;
 
@@ -52,7 +53,7 @@ pub fn cases() -> Vec<Case> {
         let case = Case::of_gencl("its own checks", name, move || run(&of_name));
         row.needs.iter().fold(case, |case, need| case.needing(*need))
     };
-    [rows::ROWS, arithmetic::ROWS, undefined::ROWS].concat().into_iter().map(case).collect()
+    [rows::ROWS, arithmetic::ROWS, images::ROWS, undefined::ROWS].concat().into_iter().map(case).collect()
 }
 
 /// Runs the kernel at each width.

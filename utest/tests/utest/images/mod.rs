@@ -15,8 +15,8 @@ mod transfers;
 
 use gencl_utest::{Case, Need, all_needing};
 
-pub use image::{Image, descriptor};
-pub use samplers::repeated_texels;
+pub use image::{Image, RGBA, descriptor};
+pub use samplers::{create as create_sampler, repeated_texels};
 
 /// Why a case is not for Intel's driver.
 const OTHERS: &str = "others take what is wrong, or give another code";

@@ -30,7 +30,8 @@ const SAMPLER: &[Query] = queries! {
     CL_SAMPLER_PROPERTIES: Shape::List(8),
 };
 
-fn create(context: cl_context, values: [u32; 3]) -> Result<(cl_sampler, cl_int), String> {
+/// A handle and the code of `clCreateSampler`, from whether coordinates are normalized, addressing mode and filter mode.
+pub fn create(context: cl_context, values: [u32; 3]) -> Result<(cl_sampler, cl_int), String> {
     let api = api()?;
     let mut code = 1;
     let [normalized, addressing, filter] = values;
