@@ -3,6 +3,9 @@
 
 #include "gencl.h"
 
+// The event of a copy, which is another one than the null event.
+event_t CONST __gencl_event(void);
+
 uint __gencl_item(void) {
     return (__gencl_local_id(2) * __gencl_local_size(1) + __gencl_local_id(1)) * __gencl_local_size(0) +
            __gencl_local_id(0);
@@ -14,24 +17,24 @@ uint __gencl_items(void) { return __gencl_local_size(0) * __gencl_local_size(1) 
     event_t OVERLOAD async_work_group_copy(local TYPE *target, const global TYPE *source, size_t count, event_t event) { \
         for (uint i = __gencl_item(); i < count; i += __gencl_items()) \
             target[i] = source[i]; \
-        return event; \
+        return __gencl_event(); \
     } \
     event_t OVERLOAD async_work_group_copy(global TYPE *target, const local TYPE *source, size_t count, event_t event) { \
         for (uint i = __gencl_item(); i < count; i += __gencl_items()) \
             target[i] = source[i]; \
-        return event; \
+        return __gencl_event(); \
     } \
     event_t OVERLOAD async_work_group_strided_copy(local TYPE *target, const global TYPE *source, size_t count, \
                                                    size_t stride, event_t event) { \
         for (uint i = __gencl_item(); i < count; i += __gencl_items()) \
             target[i] = source[i * stride]; \
-        return event; \
+        return __gencl_event(); \
     } \
     event_t OVERLOAD async_work_group_strided_copy(global TYPE *target, const local TYPE *source, size_t count, \
                                                    size_t stride, event_t event) { \
         for (uint i = __gencl_item(); i < count; i += __gencl_items()) \
             target[i * stride] = source[i]; \
-        return event; \
+        return __gencl_event(); \
     }
 #define SIZES(TYPE) COPY(TYPE) COPY(TYPE##2) COPY(TYPE##3) COPY(TYPE##4) COPY(TYPE##8) COPY(TYPE##16)
 

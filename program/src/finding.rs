@@ -103,6 +103,8 @@ pub enum Check {
     Collective,
     /// All work-items of a group have the same arguments of a copy, or of waiting for some.
     Uniform,
+    /// What is waited for are events of copies.
+    Event,
     /// A divisor is not zero.
     Division,
     /// A float is within the range of the integer that it is converted to.
@@ -159,6 +161,7 @@ impl Check {
             Check::RaceRead(_) | Check::RaceWrite(_) | Check::RaceAtomic(_) => "data-race",
             Check::Barrier => "divergent-barrier",
             Check::Collective | Check::Uniform => "divergent-call",
+            Check::Event => "invalid-event",
             Check::Division => "division-by-zero",
             Check::Conversion => "float-to-integer-range",
             Check::Shift(_) => "shift-amount",
@@ -191,6 +194,7 @@ impl fmt::Display for Check {
             Check::Uniform => write!(f, "arguments of a group function that differ among work-items"),
             Check::Collective => write!(f, "group function that not all work-items come to"),
             Check::Barrier => write!(f, "barrier that not all work-items come to"),
+            Check::Event => write!(f, "wait for an event that no copy has given"),
             Check::Division => write!(f, "division by zero"),
             Check::Conversion => write!(f, "conversion of a float that the integer's type cannot represent"),
             Check::Shift(bits) => write!(f, "shift of {bits} bits by {bits} or more"),

@@ -226,6 +226,12 @@ impl<'m> Type<'m> {
     pub fn text(self) -> String {
         message(ask!(LLVMPrintTypeToString(self.raw)))
     }
+
+    /// Whether it is `event_t`.
+    #[must_use]
+    pub fn is_event(self) -> bool {
+        self.kind() == TypeKind::Target && self.text() == "target(\"spirv.Event\")"
+    }
 }
 
 impl<'m> Block<'m> {

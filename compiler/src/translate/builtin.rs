@@ -118,6 +118,8 @@ impl<'m> Translator<'_, 'm> {
                 let offset = self.input(Input::Push(PushSource::LocalShadow), Family::Dword);
                 Ok(Regs::from_elem(offset, 1))
             }
+            "event" => Ok(Regs::from_elem(self.immediate(Type::U32, 1), 1)),
+            "event_number" => self.value(arguments[0]),
             "sampler_number" => self.sampler_number(arguments[0]),
             "work_dim" => Ok(Regs::from_elem(self.input(Input::Push(PushSource::WorkDim), Family::Dword), 1)),
             "barrier_wait" => {

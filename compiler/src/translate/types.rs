@@ -165,8 +165,9 @@ pub fn address_space(number: u32) -> Result<Space, Failure> {
 
 fn append<'m>(module: Module<'m>, ty: Type<'m>, at: u64, result: &mut Layout) -> Result<(), Failure> {
     match ty.kind() {
-        // Events have no value, as asynchronous copies are executed immediately. Images and samplers have
-        // none, as no function takes them.
+        // Asynchronous copies are executed immediately, so that all of their events are alike.
+        TypeKind::Target if ty.is_event() => result.push((Scalar::Integer(32), place(at)?)),
+        // Images and samplers have no value, as no function takes them.
         TypeKind::Void | TypeKind::Target => {}
         TypeKind::Integer(65..) => {
             let count = pieces(ty)

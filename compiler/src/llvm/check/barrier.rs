@@ -18,7 +18,12 @@ const COLLECTIVE: &str = "__gencl_check_mark_collective";
 pub(super) const COPY_BEGIN: &str = "__gencl_check_mark_copy";
 pub(super) const COPY_END: &str = "__gencl_check_mark_copied";
 pub(super) const WAIT: &str = "__gencl_check_mark_wait";
-const MARKS: [&str; 4] = [COLLECTIVE, COPY_BEGIN, COPY_END, WAIT];
+const MARKS: [&str; 5] = [COLLECTIVE, COPY_BEGIN, COPY_END, WAIT, EVENTS];
+
+/// A mark in front of waiting, too: its number says whether an event is none that a copy gave, as the library's function
+/// does.
+const EVENTS: &str = "__gencl_check_mark_events";
+const NO_EVENT: &str = "__gencl_check_no_event";
 
 /// Parts of the names of functions that all work-items of a group, or a sub-group, call (OpenCL C, 6.15.11, 6.15.18). Others
 /// have barriers, or go without some work-items, such as shuffles and ballots.
@@ -60,6 +65,17 @@ pub fn mark_collectives(context: &Context, module: &Module) {
             continue;
         }
         put(mark, &[of_arguments(&builder, call)]);
+        if let [count, events] = call.call_arguments()[..]
+            && mark == WAIT
+        {
+            let private = builder.pointer(0);
+            let events = if events.ty() == private {
+                events
+            } else {
+                builder.cast(Opcode::LLVMAddrSpaceCast, events, private)
+            };
+            put(EVENTS, &[builder.call(NO_EVENT, builder.int(32), &[count, events])]);
+        }
         if let Some(behind) = call.next().filter(|_| mark == COPY_BEGIN) {
             builder.before(behind);
             put(COPY_END, &[]);
@@ -88,7 +104,7 @@ impl<'m> Checker<'_, 'm> {
     pub(super) fn barriers(&mut self, context: &Context, instructions: &[Value<'m>]) {
         let name = |call: Value| call.callee().map(Value::name).unwrap_or_default();
         let is_checked =
-            |name: &str| BARRIERS.contains(&name) || [COLLECTIVE, COPY_BEGIN, WAIT].contains(&name);
+            |name: &str| BARRIERS.contains(&name) || [COLLECTIVE, COPY_BEGIN, WAIT, EVENTS].contains(&name);
         let calls = instructions.iter().filter(|i| i.opcode() == Opcode::LLVMCall);
         let calls: Vec<_> =
             calls.map(|call| (*call, name(*call))).filter(|(_, name)| is_checked(name)).collect();
@@ -98,8 +114,12 @@ impl<'m> Checker<'_, 'm> {
         let all = lanes(b, context);
         for (call, name) in calls {
             b.before(call);
-            let here = lanes(b, context);
             let zero = b.number(64, 0);
+            if name == EVENTS {
+                self.check(call, (Check::Event, None), call.operand(0), [zero; 3]);
+                continue;
+            }
+            let here = lanes(b, context);
             // Waiting has a barrier of its own.
             if name != WAIT {
                 let check =
