@@ -39,6 +39,8 @@ pub struct Buffer<T> {
 pub enum Arg<'a> {
     /// A buffer's handle; the buffer outlives the launch, which tests wait for.
     Memory(cl_mem),
+    /// A pointer to shared virtual memory.
+    Shared(*const c_void),
     /// A null pointer.
     Null,
     /// A value, as the bytes of its type.
@@ -303,13 +305,19 @@ pub fn enqueue(
 }
 
 fn set_arg(kernel: &Kernel, index: u32, arg: Arg<'_>) -> Result<(), String> {
-    use opencl3::kernel::set_kernel_arg;
+    use opencl3::kernel::{set_kernel_arg, set_kernel_arg_svm_pointer};
+    let failed = |code| ClError(code).to_string();
+    if let Arg::Shared(pointer) = arg {
+        // SAFETY: the driver says whether the pointer is one of its own.
+        return unsafe { set_kernel_arg_svm_pointer(kernel.get(), index, pointer) }.map_err(failed);
+    }
     let (size, value) = match arg {
         Arg::Memory(ref memory) => (size_of::<cl_mem>(), std::ptr::from_ref(memory).cast::<c_void>()),
         Arg::Null => (size_of::<usize>(), std::ptr::null()),
         Arg::Bytes(bytes) => (bytes.len(), bytes.as_ptr().cast()),
         Arg::Local(size) => (size, std::ptr::null()),
+        Arg::Shared(pointer) => (size_of::<usize>(), pointer),
     };
     // SAFETY: the value points to `size` readable bytes, or is null where the specification allows it.
-    unsafe { set_kernel_arg(kernel.get(), index, size, value) }.map_err(|code| ClError(code).to_string())
+    unsafe { set_kernel_arg(kernel.get(), index, size, value) }.map_err(failed)
 }

@@ -5,7 +5,7 @@ use gencl_program::finding::{Check, SPARE_SIZE};
 use super::access::{Access, Kind};
 use super::pointer::{GLOBAL, Target, root};
 use super::{Checker, site};
-use crate::llvm::view::{IntPredicate, Opcode, TypeKind, Value, ValueKind};
+use crate::llvm::view::{IntPredicate, Opcode, Type, TypeKind, Value, ValueKind};
 
 /// The library's function for memory in place of what is out of bounds.
 pub(super) const SPARE: &str = "__gencl_check_spare";
@@ -92,14 +92,20 @@ impl<'m> Checker<'_, 'm> {
 }
 
 /// The index of an array in a structure, and the number of its elements: clang has a `getelementptr` for the member, and
-/// another one for the element. An array of one element may stand for one of any number.
-fn member_index(pointer: Value) -> Option<(Value, u64)> {
+/// another one for the element; for the first member of a variable of the program only the latter. An array of one element
+/// may stand for one of any number.
+fn member_index<'m>(pointer: Value<'m>) -> Option<(Value<'m>, u64)> {
     let TypeKind::Array(count @ 2.., _) = pointer.source_element_type().kind() else { return None };
     let member = pointer.operand(0);
-    let is_member = member.kind() == ValueKind::Instruction
-        && member.opcode() == Opcode::LLVMGetElementPtr
-        && member.operand_count() == 3
-        && matches!(member.source_element_type().kind(), TypeKind::Struct(_));
+    let is_member = if member.kind() == ValueKind::GlobalVariable {
+        let inner = |ty: &Type<'m>| matches!(ty.kind(), TypeKind::Struct(1..)).then(|| ty.field(0));
+        let firsts = std::iter::successors(Some(member.value_type()), inner).skip(1);
+        firsts.into_iter().any(|ty| ty == pointer.source_element_type())
+    } else {
+        member.operation() == Some(Opcode::LLVMGetElementPtr)
+            && member.operand_count() == 3
+            && matches!(member.source_element_type().kind(), TypeKind::Struct(_))
+    };
     let index = (pointer.operand_count() == 3).then(|| pointer.operand(2))?;
     (is_member && index.integer().is_none()).then_some((index, count))
 }

@@ -67,6 +67,9 @@ pub fn accesses(context: &Context, module: &Module, tools: Tools, sites: &mut In
         let races = tools.race.then(|| Races::new(&builder, kernel, &instructions, &accesses)).flatten();
         // Checks of bounds use pointers in ways that these do not follow.
         let objects = tools.undefined.then(|| Objects::new(&builder, kernel, &instructions));
+        let indices = instructions.iter().filter(|index| index.opcode() == Opcode::LLVMGetElementPtr);
+        // Checks of bounds put other pointers in their place.
+        indices.filter(|_| tools.memory).for_each(|index| checker.member(*index));
         let mut out_of_bounds = HashMap::new();
         for (instruction, access) in &accesses {
             let target = pointers.target(access.pointer);
@@ -87,8 +90,6 @@ pub fn accesses(context: &Context, module: &Module, tools: Tools, sites: &mut In
         if let Some(objects) = objects {
             checker.undefined(module, &instructions, (&mut pointers, objects), &out_of_bounds);
         }
-        let indices = instructions.iter().filter(|index| index.opcode() == Opcode::LLVMGetElementPtr);
-        indices.filter(|_| tools.memory).for_each(|index| checker.member(*index));
         let marks = [mark::is_mark as fn(Value) -> bool, barrier::is_mark, image::is_mark];
         let [values, calls, images] =
             marks.map(|is_mark| instructions.iter().copied().filter(|i| is_mark(*i)).collect::<Vec<_>>());

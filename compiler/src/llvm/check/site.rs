@@ -1,8 +1,10 @@
 //! What reports say of a place: the source's functions and lines, and the object.
 
+use std::collections::HashSet;
+
 use gencl_program::finding::{Object, Place};
 
-use super::pointer::{LOCAL, argument_index};
+use super::pointer::{LOCAL, argument_index, root};
 use crate::llvm::debug::DebugLocation;
 use crate::llvm::view::{Opcode, Value, ValueKind};
 
@@ -21,8 +23,9 @@ pub(super) fn places(instruction: Value) -> Vec<Place> {
     chain.map(place).collect()
 }
 
-/// The object at the root of a pointer ([`super::pointer::root`]), if it has a name.
+/// The object at the root of a pointer ([`root`]), if it has a name.
 pub(super) fn object(kernel: Value, root: Value) -> Option<Object> {
+    let root = origin(root)?;
     match root.kind() {
         ValueKind::Argument => Some(Object::Argument(argument_index(kernel, root)?, root.name())),
         ValueKind::Instruction if root.opcode() == Opcode::LLVMAlloca => {
@@ -37,6 +40,21 @@ pub(super) fn object(kernel: Value, root: Value) -> Option<Object> {
         }
         _ => None,
     }
+}
+
+/// What all values of a pointer are derived from, if that is the same.
+fn origin(pointer: Value) -> Option<Value> {
+    let (mut origin, mut seen, mut open) = (None, HashSet::new(), vec![pointer]);
+    while let Some(value) = open.pop().map(root) {
+        match value.operation() {
+            _ if !seen.insert(value) => {}
+            Some(Opcode::LLVMPHI) => open.extend(value.incoming().into_iter().map(|(value, _)| value)),
+            Some(Opcode::LLVMSelect) => open.extend([value.operand(1), value.operand(2)]),
+            _ if origin.is_none() => origin = Some(value),
+            _ => return None,
+        }
+    }
+    origin
 }
 
 /// A name without what LLVM appends to make names unique, and when it inlines: `sum.i.i12` is sum.

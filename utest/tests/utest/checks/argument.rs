@@ -8,7 +8,8 @@ use opencl_sys::{
     CL_ADDRESS_CLAMP_TO_EDGE, CL_ADDRESS_NONE, CL_FALSE, CL_FILTER_NEAREST, CL_MEM_OBJECT_IMAGE1D_BUFFER,
     CL_TRUE, cl_mem_object_type, cl_sampler,
 };
-use opencl3::memory::{CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, ClMem};
+use opencl3::memory::{self, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, ClMem};
+use opencl3::svm::SvmVec;
 
 use crate::images::{Image, RGBA, create_sampler, descriptor};
 
@@ -22,6 +23,11 @@ pub enum Argument {
     WriteOnly(usize),
     /// A buffer without contents.
     Undefined(usize),
+    /// A sub-buffer of so many numbers, in the middle of a buffer of zeros.
+    Part(usize),
+    /// Shared virtual memory of so many numbers, and a buffer with its address.
+    Shared(usize),
+    AddressOf(usize),
     /// An image, by kind and sides, whose texels are all 0.
     Image(cl_mem_object_type, [usize; 3]),
     /// One of a buffer.
@@ -34,6 +40,7 @@ pub enum Argument {
     /// Numbers.
     Int(i32),
     Long(i64),
+    Float(f32),
     /// A null pointer.
     Null,
 }
@@ -41,6 +48,9 @@ pub enum Argument {
 /// What an argument is made of.
 pub enum Made {
     Buffer(Buffer<i32>),
+    Part(memory::Buffer<u8>),
+    Shared(SvmVec<'static, i32>),
+    AddressOf { buffer: Buffer<u64>, _memory: SvmVec<'static, i32> },
     Image(Image),
     Sampler(Sampler),
     Bytes(Vec<u8>),
@@ -60,6 +70,9 @@ impl Drop for Sampler {
     }
 }
 
+/// Numbers in front of a sub-buffer: addresses of sub-buffers are multiples of a page.
+const BEFORE: usize = 1024;
+
 impl Argument {
     pub fn make(self, gpu: &'static Gpu) -> Result<Made, String> {
         let buffer = |count: usize, flags| {
@@ -67,6 +80,7 @@ impl Argument {
             buffer.write(&(0..count as i32).collect::<Vec<_>>())?;
             Ok::<_, String>(Made::Buffer(buffer))
         };
+        let shared = |count| SvmVec::allocate(&gpu.context, count).map_err(|error| error.to_string());
         let sampler = |is_normalized, mode| {
             let normalized = if is_normalized { CL_TRUE } else { CL_FALSE };
             create_sampler(gpu.context.get(), [normalized, mode, CL_FILTER_NEAREST])
@@ -77,6 +91,19 @@ impl Argument {
             Argument::Ints(count) => buffer(count, CL_MEM_READ_WRITE),
             Argument::ReadOnly(count) => buffer(count, CL_MEM_READ_ONLY),
             Argument::WriteOnly(count) => buffer(count, CL_MEM_WRITE_ONLY),
+            Argument::Part(count) => {
+                let whole = gpu.buffer(&vec![0; BEFORE + count + BEFORE])?;
+                // SAFETY: within the buffer, which it keeps.
+                let part =
+                    unsafe { whole.memory().create_sub_buffer(CL_MEM_READ_WRITE, 4 * BEFORE, 4 * count) };
+                part.map(Made::Part).map_err(|error| error.to_string())
+            }
+            Argument::Shared(count) => shared(count).map(Made::Shared),
+            Argument::AddressOf(count) => {
+                let memory = shared(count)?;
+                let buffer = gpu.buffer(&[memory.as_ptr() as u64])?;
+                Ok(Made::AddressOf { buffer, _memory: memory })
+            }
             Argument::Image(kind, sides) => {
                 let image = Image::new(kind, sides)?;
                 image.write_all(&vec![0; image.bytes()])?;
@@ -96,6 +123,7 @@ impl Argument {
             Argument::Local(bytes) => Ok(Made::Local(bytes)),
             Argument::Int(number) => Ok(Made::Bytes(number.to_le_bytes().into())),
             Argument::Long(number) => Ok(Made::Bytes(number.to_le_bytes().into())),
+            Argument::Float(number) => Ok(Made::Bytes(number.to_le_bytes().into())),
             Argument::Null => Ok(Made::Null),
         }
     }
@@ -105,6 +133,9 @@ impl Made {
     pub fn arg(&self) -> Arg<'_> {
         match self {
             Made::Buffer(buffer) => buffer.arg(),
+            Made::Part(part) => Arg::Memory(part.get()),
+            Made::Shared(memory) => Arg::Shared(memory.as_ptr().cast()),
+            Made::AddressOf { buffer, .. } => buffer.arg(),
             Made::Image(image) => Arg::Memory(image.handle),
             Made::Sampler(sampler) => Arg::Memory(sampler.0),
             Made::Bytes(bytes) => Arg::Bytes(bytes),

@@ -6,6 +6,7 @@ mod argument;
 mod arithmetic;
 mod images;
 mod rows;
+mod spaces;
 mod undefined;
 
 use gencl_utest::{Case, Gpu, Launch, Need, Outcome};
@@ -53,7 +54,11 @@ pub fn cases() -> Vec<Case> {
         let case = Case::of_gencl("its own checks", name, move || run(&of_name));
         row.needs.iter().fold(case, |case, need| case.needing(*need))
     };
-    [rows::ROWS, arithmetic::ROWS, images::ROWS, undefined::ROWS].concat().into_iter().map(case).collect()
+    [rows::ROWS, arithmetic::ROWS, images::ROWS, spaces::ROWS, undefined::ROWS]
+        .concat()
+        .into_iter()
+        .map(case)
+        .collect()
 }
 
 /// Runs the kernel at each width.
