@@ -51,7 +51,7 @@ pub static CHECKED: Pipeline =
 /// For a debugger: no pass may move or unite what belongs to different lines, nor load a variable less often than the
 /// source reads it. Only branches on constants, of which the library's functions have many, are decided.
 pub static DEBUGGED: Pipeline = Pipeline {
-    inline: "always-inline,globaldce",
+    inline: "function(tailcallelim),always-inline,globaldce",
     simplify: "always-inline,globaldce,function(sccp,dce)",
     optimize: "",
     inline_again: "always-inline,globaldce,function(sccp,dce)",
@@ -64,6 +64,8 @@ unsafe extern "C" {
     fn gencl_hide_integers(module: LLVMModuleRef);
     /// In `variables.cpp`.
     fn gencl_promote_unnamed(module: LLVMModuleRef);
+    /// In `variables.cpp`.
+    fn gencl_expose_tail_calls(module: LLVMModuleRef);
     /// In `unroll.cpp`.
     fn gencl_unroll_loops(module: LLVMModuleRef);
     /// In `promote.cpp`.
@@ -83,6 +85,12 @@ pub fn hide_integers(module: &Module) {
 pub fn promote_unnamed(module: &Module) {
     // SAFETY: the function takes any valid module and keeps nothing of it.
     unsafe { gencl_promote_unnamed(module.as_mut_ptr()) }
+}
+
+/// Has the returns of functions that call themselves follow tail calls at once.
+pub fn expose_tail_calls(module: &Module) {
+    // SAFETY: the function takes any valid module and keeps nothing of it.
+    unsafe { gencl_expose_tail_calls(module.as_mut_ptr()) }
 }
 
 /// Unrolls loops over small private arrays, which LLVM's own heuristics would not.

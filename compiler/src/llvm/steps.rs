@@ -75,6 +75,7 @@ impl<'w, 'ctx> Work<'w, 'ctx> {
     fn inline(&self) -> Result<(), String> {
         if self.pipeline.keeps_variables {
             pipeline::promote_unnamed(self.module);
+            pipeline::expose_tail_calls(self.module);
         }
         self.run_passes(self.pipeline.inline)
     }

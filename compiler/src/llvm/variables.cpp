@@ -8,6 +8,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
 namespace {
@@ -15,6 +16,14 @@ namespace {
 // Whether the source names a private variable.
 bool is_named(llvm::AllocaInst *alloca) {
   return !llvm::findDbgDeclares(alloca).empty() || !llvm::findDVRDeclares(alloca).empty();
+}
+
+// Whether a function calls itself.
+bool is_recursive(llvm::Function &function) {
+  return llvm::any_of(function.users(), [&](llvm::User *user) {
+    auto *call = llvm::dyn_cast<llvm::CallInst>(user);
+    return call && call->getFunction() == &function && call->getCalledFunction() == &function;
+  });
 }
 
 // Whether a declaration gives the variable's own address, and not a pointer to it or a part of it.
@@ -136,6 +145,28 @@ void gencl_promote_unnamed(LLVMModuleRef module) {
     if (!promoted.empty()) {
       llvm::DominatorTree dominators(function);
       llvm::PromoteMemToReg(promoted, dominators);
+    }
+  }
+}
+
+// Has returns of functions that call themselves follow these calls, so that calls in tail position become loops: without
+// ends of lifetimes, and without blocks that only choose a value, as those of `?:` do.
+void gencl_expose_tail_calls(LLVMModuleRef module) {
+  for (llvm::Function &function : *llvm::unwrap(module)) {
+    if (!is_recursive(function)) {
+      continue;
+    }
+    for (llvm::Instruction &instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+      auto *intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+      if (intrinsic && intrinsic->getIntrinsicID() == llvm::Intrinsic::lifetime_end) {
+        intrinsic->eraseFromParent();
+      }
+    }
+    for (llvm::BasicBlock &block : llvm::make_early_inc_range(llvm::drop_begin(function))) {
+      auto *branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
+      if (branch && branch->isUnconditional() && block.getFirstNonPHIOrDbg() == branch) {
+        llvm::TryToSimplifyUncondBranchFromEmptyBlock(&block);
+      }
     }
   }
 }
