@@ -5,11 +5,19 @@ use rustc_hash::FxHashMap;
 use crate::ir::Location;
 use crate::ir::location::{Locations, Position, Scope, SourceBlock, SourceFile, SourceFunction};
 use crate::llvm::debug::{DebugLocation, File, Node, Subprogram};
-use crate::llvm::variables::describe;
+use crate::llvm::variables::{declared, describe};
 use crate::llvm::view::Value;
 
 /// The name of a file that has none, as after `#line 7 ""`.
 const UNNAMED: &str = "<source>";
+
+/// The call that a copy of a structure is for, which is passed by value: where calls are inlined, LLVM places the copy at
+/// the first line of the function, which has its parameters there.
+fn call_of_copy(instruction: Value) -> Option<DebugLocation> {
+    instruction.callee().filter(|callee| callee.name().starts_with("llvm.memcpy."))?;
+    let mut variables = declared(instruction.operand(0)).into_iter();
+    variables.find(|(variable, _)| describe(*variable).argument != 0)?.1.inlined_at()
+}
 
 /// The locations of a module under construction, each once.
 #[derive(Default)]
@@ -24,7 +32,8 @@ pub struct Sources<'m> {
 impl<'m> Sources<'m> {
     /// The location of an instruction. Code that belongs to no line has none.
     pub fn of(&mut self, instruction: Value<'m>) -> Location {
-        let location = DebugLocation::of(instruction).filter(|location| location.line() != 0);
+        let own = || DebugLocation::of(instruction).filter(|location| location.line() != 0);
+        let location = call_of_copy(instruction).or_else(own);
         location.map(|location| self.location(location)).unwrap_or_default()
     }
 
