@@ -91,14 +91,12 @@ const SIGNALS: [libc::c_int; 6] =
     [libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2, libc::SIGINT, libc::SIGQUIT];
 
 extern "C" fn pass_on(signal: libc::c_int, info: *const libc::siginfo_t, _: *const libc::c_void) {
-    let program = PROGRAM.load(Ordering::Relaxed);
     // SAFETY: the handler is installed with SA_SIGINFO, so that there is a description of the signal.
     let code = unsafe { (*info).si_code };
     // The terminal sends its signals to the program itself, too.
     let from_terminal = code == libc::SI_KERNEL;
-    if program != 0 && !from_terminal {
-        // SAFETY: no pointers; the function may be called in a handler.
-        unsafe { libc::kill(program, signal) };
+    if !from_terminal {
+        send(signal);
     }
 }
 
@@ -136,6 +134,26 @@ pub fn spawn(command: &mut Command) -> Result<Child> {
     let child = command.spawn()?;
     PROGRAM.store(child.id() as i32, Ordering::Relaxed);
     Ok(child)
+}
+
+/// Has a program ignore the interrupts of the terminal, as they are for this process.
+pub fn without_interrupts(command: &mut Command) {
+    // SAFETY: between `fork` and `exec` it makes a system call only.
+    unsafe {
+        command.pre_exec(|| {
+            libc::signal(libc::SIGINT, libc::SIG_IGN);
+            Ok(())
+        });
+    }
+}
+
+/// Sends a signal to the program, if it runs.
+pub fn send(signal: libc::c_int) {
+    let program = PROGRAM.load(Ordering::Relaxed);
+    if program != 0 {
+        // SAFETY: no pointers; handlers may call the function, too.
+        unsafe { libc::kill(program, signal) };
+    }
 }
 
 /// The exit status as shells give it: 128 and the number of the signal that ended the program.

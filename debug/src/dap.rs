@@ -5,11 +5,16 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead, Read, Write};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
 
+use gencl_commands::child;
 use serde_json::{Value as Json, json};
+use signal_hook::consts::SIGKILL;
 
 use crate::breakpoint::{Breakpoint, Spot};
 use crate::info::{Place, SourceFile};
+use crate::interrupt::Interrupter;
 use crate::program::Program;
 use crate::session::{Session, Stop};
 use crate::step::Step;
@@ -41,6 +46,7 @@ pub struct Adapter<'a> {
     /// Number of the next message.
     sequence: u64,
     session: Option<Session>,
+    interrupter: Interrupter,
     /// Those of sources before there is a program.
     breakpoints: Vec<Breakpoint>,
     next_number: u32,
@@ -55,13 +61,18 @@ struct Answer {
     then: Then,
 }
 
+/// What has a launch go on.
+type Run = Box<dyn FnOnce(&mut Session) -> Result<Stop, String>>;
+
 /// What happens after a request has been answered.
 enum Then {
     Nothing,
     /// The editor may set breakpoints.
     Initialized,
-    /// The launch has stopped.
-    Stopped(Stop),
+    /// The launch goes on, until it stops.
+    Go(Run),
+    /// The program has ended.
+    Ended,
     /// The adapter ends.
     Leave,
 }
@@ -79,6 +90,7 @@ impl<'a> Adapter<'a> {
             out,
             sequence: 1,
             session: None,
+            interrupter: Interrupter::default(),
             breakpoints: Vec::new(),
             next_number: 1,
             references: Vec::new(),
@@ -90,8 +102,9 @@ impl<'a> Adapter<'a> {
     ///
     /// # Errors
     /// Input or output that fails, or is not of the protocol.
-    pub fn run(&mut self, input: &mut dyn BufRead) -> Result<(), String> {
-        while let Some(message) = receive(input)? {
+    pub fn run(&mut self, input: impl BufRead + Send + 'static) -> Result<(), String> {
+        let messages = listen(input, self.interrupter.clone());
+        while let Some(message) = messages.recv().unwrap_or(Ok(None))? {
             if message["type"] != "request" {
                 continue;
             }
@@ -108,11 +121,18 @@ impl<'a> Adapter<'a> {
             if let Some(error) = error {
                 response["message"] = json!(error);
             }
+            // The editor may interrupt what it knows of.
+            let busy = matches!(then, Then::Go(_)).then(|| self.interrupter.begin());
             self.send(response)?;
             match then {
                 Then::Nothing => {}
                 Then::Initialized => self.event("initialized", json!({}))?,
-                Then::Stopped(stop) => self.stopped(&stop)?,
+                Then::Go(run) => {
+                    let stop = run(self.session()?);
+                    drop(busy);
+                    self.told_stop(stop)?;
+                }
+                Then::Ended => self.event("terminated", json!({}))?,
                 Then::Leave => return Ok(()),
             }
         }
@@ -153,9 +173,9 @@ impl<'a> Adapter<'a> {
             "setBreakpoints" => self.set_breakpoints(arguments)?.into(),
             "setFunctionBreakpoints" => self.set_function_breakpoints(arguments)?.into(),
             "setExceptionBreakpoints" => json!({"breakpoints": []}).into(),
-            "configurationDone" => self.go(|session| session.run_on())?,
+            "configurationDone" => self.go(Session::run_on)?,
             "continue" => {
-                let answer = self.go(|session| session.run_on())?;
+                let answer = self.go(Session::run_on)?;
                 Answer { body: json!({"allThreadsContinued": true}), ..answer }
             }
             "reverseContinue" => self.go(|session| session.resume(true))?,
@@ -163,6 +183,8 @@ impl<'a> Adapter<'a> {
             "stepIn" => self.step(arguments, Step::Into, false)?,
             "stepOut" => self.step(arguments, Step::Out, false)?,
             "stepBack" => self.step(arguments, Step::Over, true)?,
+            // What runs has been interrupted when this came.
+            "pause" => Json::Null.into(),
             "threads" => self.threads()?.into(),
             "stackTrace" => self.stack_trace(arguments)?.into(),
             "scopes" => self.scopes(arguments)?.into(),
@@ -173,7 +195,7 @@ impl<'a> Adapter<'a> {
                 if let Some(mut session) = self.session.take() {
                     session.program().kill();
                 }
-                let then = if command == "disconnect" { Then::Leave } else { Then::Stopped(Stop::Exit) };
+                let then = if command == "disconnect" { Then::Leave } else { Then::Ended };
                 Answer { body: Json::Null, then }
             }
             _ => return Err(format!("{command} is not supported")),
@@ -187,6 +209,7 @@ impl<'a> Adapter<'a> {
         let program = Program::start(&words, arguments["device"].as_str(), true);
         let mut session = Session::new(program.map_err(|error| error.reason)?);
         session.breakpoints.append(&mut self.breakpoints);
+        session.interrupter = self.interrupter.clone();
         self.session = Some(session);
         Ok(Json::Null)
     }
@@ -240,16 +263,31 @@ impl<'a> Adapter<'a> {
     }
 
     /// Has the launch go somewhere else.
-    fn go(&mut self, run: impl FnOnce(&mut Session) -> Result<Stop, String>) -> Result<Answer, String> {
+    fn go(
+        &mut self,
+        run: impl FnOnce(&mut Session) -> Result<Stop, String> + 'static,
+    ) -> Result<Answer, String> {
+        self.session()?;
         self.references.clear();
-        let stop = run(self.session()?)?;
-        Ok(Answer { body: Json::Null, then: Then::Stopped(stop) })
+        Ok(Answer { body: Json::Null, then: Then::Go(Box::new(run)) })
     }
 
     fn step(&mut self, arguments: &Json, step: Step, back: bool) -> Result<Answer, String> {
         self.look_at(arguments["threadId"].as_u64())?;
         let step = if arguments["granularity"] == "instruction" { Step::Instruction } else { step };
-        self.go(|session| if back { session.step_back(step) } else { session.step(step) })
+        self.go(move |session| if back { session.step_back(step) } else { session.step(step) })
+    }
+
+    /// Tells the editor why the launch does not go on.
+    fn told_stop(&mut self, stop: Result<Stop, String>) -> Result<(), String> {
+        match stop {
+            Ok(stop) => self.stopped(&stop),
+            Err(error) => {
+                self.event("output", json!({"category": "console", "output": error + "\n"}))?;
+                // It is where it was.
+                if self.session()?.launch().is_ok() { self.stopped(&Stop::Step) } else { Ok(()) }
+            }
+        }
     }
 
     /// Tells the editor that the launch has stopped.
@@ -262,12 +300,10 @@ impl<'a> Adapter<'a> {
             Stop::EndOfWorkItem => ("step", "the work-item has ended".into()),
             Stop::End => ("step", "the launch has ended".into()),
             Stop::Fault(text) => ("exception", text.clone()),
+            Stop::Interrupted => ("pause", String::new()),
             Stop::Exit => {
-                let status = match &mut self.session {
-                    Some(session) => session.program().wait()?,
-                    None => return self.event("terminated", json!({})),
-                };
-                let code = gencl_commands::child::exit_code(status);
+                let status = self.session()?.program().wait()?;
+                let code = child::exit_code(status);
                 self.event("exited", json!({"exitCode": code}))?;
                 return self.event("terminated", json!({}));
             }
@@ -458,6 +494,32 @@ fn source_of(all: &[SourceFile], place: Place, own: &[(String, String)]) -> Json
         None if file.text.is_some() => json!({"name": file.name, "sourceReference": place.file + 1}),
         None => json!({"name": file.name, "path": file.name}),
     }
+}
+
+/// The editor's messages, at last that there are no more. Another thread reads them, so that it can stop what runs.
+fn listen(
+    mut input: impl BufRead + Send + 'static,
+    interrupter: Interrupter,
+) -> Receiver<Result<Option<Json>, String>> {
+    let (to, messages) = mpsc::channel();
+    thread::spawn(move || {
+        loop {
+            let message = receive(&mut input);
+            let command = message.as_ref().ok().and_then(Option::as_ref).map(|message| &message["command"]);
+            match command.map(|command| command.as_str().unwrap_or_default()) {
+                Some("pause") => {
+                    interrupter.interrupt();
+                }
+                Some("disconnect" | "terminate") | None => child::send(SIGKILL),
+                Some(_) => {}
+            }
+            let is_last = command.is_none();
+            if to.send(message).is_err() || is_last {
+                return;
+            }
+        }
+    });
+    messages
 }
 
 /// The next message; none at the end of the input.

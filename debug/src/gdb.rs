@@ -7,6 +7,9 @@
 
 use std::ops::Range;
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use gdbstub::common::{Signal, Tid};
 use gdbstub::conn::ConnectionExt;
@@ -65,6 +68,11 @@ enum Action {
     Within(Tid, u64, u64),
 }
 
+/// Why an interrupted launch has stopped.
+fn interrupted(tid: Tid) -> MultiThreadStopReason<u64> {
+    MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGINT }
+}
+
 /// The kernels, for gdb.
 pub struct Gdb {
     session: Session,
@@ -93,8 +101,7 @@ impl Gdb {
     /// # Errors
     /// The connection fails.
     pub fn run(&mut self, stream: UnixStream) -> Result<(), String> {
-        let connection: Box<dyn ConnectionExt<Error = std::io::Error>> = Box::new(stream);
-        GdbStub::new(connection).run_blocking::<Loop>(self).map(|_| ()).map_err(|error| error.to_string())
+        GdbStub::new(stream).run_blocking::<Loop>(self).map(|_| ()).map_err(|error| error.to_string())
     }
 
     /// The work-item that is a thread of gdb's.
@@ -137,6 +144,7 @@ impl Gdb {
     }
 
     fn go(&mut self) -> Result<MultiThreadStopReason<u64>, String> {
+        let _busy = self.session.interrupter.begin();
         let is_first_step =
             matches!(self.action, Action::Step(_)) && !std::mem::replace(&mut self.has_stepped, true);
         if !is_first_step && !matches!(self.action, Action::Continue) {
@@ -170,6 +178,7 @@ impl Gdb {
             }
             Stop::Begin => MultiThreadStopReason::ReplayLog { tid: Some(tid), pos: ReplayLogPosition::Begin },
             Stop::Fault(_) => MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGSEGV },
+            Stop::Interrupted => interrupted(tid),
             Stop::Exit => {
                 let status = self.session.program().wait()?;
                 MultiThreadStopReason::Exited(gencl_commands::child::exit_code(status))
@@ -408,22 +417,58 @@ impl HwWatchpoint for Gdb {
     }
 }
 
-/// Launches run until they stop: gdb cannot interrupt them.
+/// Time between looks whether gdb interrupts a launch.
+const POLL: Duration = Duration::from_millis(5);
+
+/// Launches run until they stop, or gdb sends something.
 enum Loop {}
 
 impl BlockingEventLoop for Loop {
     type Target = Gdb;
-    type Connection = Box<dyn ConnectionExt<Error = std::io::Error>>;
+    type Connection = UnixStream;
     type StopReason = MultiThreadStopReason<u64>;
 
     fn wait_for_stop_reason(
         target: &mut Gdb,
-        _: &mut Self::Connection,
+        from: &mut UnixStream,
     ) -> Result<Event<Self::StopReason>, WaitForStopReasonError<String, std::io::Error>> {
-        target.go().map(Event::TargetStopped).map_err(WaitForStopReasonError::Target)
+        let mut other = from.try_clone().map_err(WaitForStopReasonError::Connection)?;
+        let interrupter = target.session.interrupter.clone();
+        let has_stopped = AtomicBool::new(false);
+        let stop = thread::scope(|scope| {
+            let watcher = scope.spawn(|| {
+                while !has_stopped.load(Ordering::Acquire) {
+                    if !matches!(ConnectionExt::peek(&mut other), Ok(None)) {
+                        interrupter.interrupt();
+                        return;
+                    }
+                    thread::park_timeout(POLL);
+                }
+            });
+            let stop = target.go();
+            has_stopped.store(true, Ordering::Release);
+            watcher.thread().unpark();
+            stop
+        });
+        let stop = stop.map_err(WaitForStopReasonError::Target)?;
+        // A look at what is there is not blocked, nor is anything else then.
+        from.set_nonblocking(false).map_err(WaitForStopReasonError::Connection)?;
+        let mut read = || match ConnectionExt::peek(from)? {
+            Some(_) => ConnectionExt::read(from).map(Some),
+            None => from.set_nonblocking(false).map(|()| None),
+        };
+        // Of an interruption that comes too late, gdb expects no answer.
+        let interruption = read().map_err(WaitForStopReasonError::Connection)?;
+        let is_interrupted = |stop: &Self::StopReason| {
+            matches!(stop, MultiThreadStopReason::SignalWithThread { signal: Signal::SIGINT, .. })
+        };
+        Ok(match interruption {
+            Some(byte) if is_interrupted(&stop) => Event::IncomingData(byte),
+            _ => Event::TargetStopped(stop),
+        })
     }
 
     fn on_interrupt(target: &mut Gdb) -> Result<Option<Self::StopReason>, String> {
-        Ok(Some(MultiThreadStopReason::SignalWithThread { tid: target.tid(), signal: Signal::SIGINT }))
+        Ok(Some(interrupted(target.tid())))
     }
 }

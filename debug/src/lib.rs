@@ -5,6 +5,7 @@ pub mod dap;
 pub mod expression;
 pub mod gdb;
 pub mod info;
+pub mod interrupt;
 pub mod launch;
 pub mod link;
 pub mod program;

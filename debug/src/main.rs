@@ -4,24 +4,45 @@ use std::io::{BufReader, IsTerminal};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::{Command, ExitCode};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use clap::Parser;
-use gencl_commands::child::NotRun;
+use gencl_commands::child::{self, NotRun};
 use gencl_commands::debug::Arguments;
 use gencl_debug::dap::Adapter;
 use gencl_debug::gdb::{Gdb, symbols};
+use gencl_debug::interrupt::Interruption;
 use gencl_debug::program::Program;
 use gencl_debug::prompt::Prompt;
 use gencl_debug::session::Session;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
 /// Time between looks whether gdb has connected, or has ended.
 const POLL: Duration = Duration::from_millis(5);
+
+/// Has something happen at each Ctrl-C.
+fn on_interrupt(act: impl Fn() + Send + 'static) -> Result<(), String> {
+    let mut signals = Signals::new([SIGINT]).map_err(|error| format!("SIGINT: {error}"))?;
+    thread::spawn(move || signals.forever().for_each(|_| act()));
+    Ok(())
+}
 
 /// Has gdb debug the program.
 fn gdb(arguments: &Arguments) -> Result<u8, NotRun> {
     let program = Program::start(&arguments.program, arguments.device.as_deref(), true)?;
     let mut session = Session::new(program);
+    // Then gdb has the terminal.
+    let is_gdb_there = Arc::new(AtomicBool::new(false));
+    let is_there = Arc::clone(&is_gdb_there);
+    on_interrupt(move || {
+        if !is_there.load(Ordering::Relaxed) {
+            child::send(SIGTERM)
+        }
+    })?;
     if !session.next_launch()? {
         return Err("the program has launched no kernel".to_owned().into());
     }
@@ -51,6 +72,7 @@ fn gdb(arguments: &Arguments) -> Result<u8, NotRun> {
         command.arg("-x").arg(script);
     }
     command.args(arguments.eval.iter().flat_map(|line| ["-ex", line]));
+    is_gdb_there.store(true, Ordering::Relaxed);
     let mut gdb = command.spawn().map_err(|error| NotRun::of(&command, &error))?;
     let stream = loop {
         match listener.accept() {
@@ -65,13 +87,13 @@ fn gdb(arguments: &Arguments) -> Result<u8, NotRun> {
         Gdb::new(session).run(stream)?;
     }
     let status = gdb.wait().map_err(|error| failed(Path::new("gdb"), error))?;
-    Ok(gencl_commands::child::exit_code(status))
+    Ok(child::exit_code(status))
 }
 
 fn run(arguments: &Arguments) -> Result<u8, NotRun> {
     if arguments.dap {
         let mut out = std::io::stdout();
-        Adapter::new(&mut out).run(&mut BufReader::new(std::io::stdin()))?;
+        Adapter::new(&mut out).run(BufReader::new(std::io::stdin()))?;
         return Ok(0);
     }
     if arguments.gdb {
@@ -85,7 +107,14 @@ fn run(arguments: &Arguments) -> Result<u8, NotRun> {
         None => String::new(),
     };
     let program = Program::start(&arguments.program, arguments.device.as_deref(), false)?;
-    let mut prompt = Prompt::new(Session::new(program), Box::new(std::io::stdout()));
+    let session = Session::new(program);
+    let interrupter = session.interrupter.clone();
+    on_interrupt(move || {
+        if interrupter.interrupt() == Interruption::Again {
+            child::send(SIGTERM);
+        }
+    })?;
+    let mut prompt = Prompt::new(session, Box::new(std::io::stdout()));
     for line in script.lines().chain(arguments.eval.iter().map(String::as_str)) {
         prompt.execute(line)?;
     }

@@ -41,6 +41,7 @@ impl Program {
             // The debugger's own input and output are a front end's.
             command.stdin(std::process::Stdio::null()).stdout(std::io::stderr());
         }
+        child::without_interrupts(&mut command);
         let child = child::spawn(&mut command).map_err(|error| NotRun::of(&command, &error))?;
         Ok(Program { folder, listener, child })
     }

@@ -41,7 +41,9 @@ const COMMANDS: &[Command] = &[
     command(&["watch"], "EXPRESSION", "stops when its bytes have been written", Prompt::watch),
     command(&["delete", "d"], "[NUMBER]", "deletes a breakpoint, or all", Prompt::delete),
     command(&["breakpoints"], "", "lists breakpoints", |prompt, _| prompt.list_breakpoints()),
-    command(&["continue", "c"], "", "runs to the next breakpoint", |prompt, _| prompt.run_on()),
+    command(&["continue", "c"], "", "runs to the next breakpoint, or until Ctrl-C", |prompt, _| {
+        prompt.run_on()
+    }),
     command(&["step", "s"], "", "to another line, also of a function that is called", |p, _| {
         p.step(Step::Into)
     }),
@@ -181,6 +183,7 @@ impl Prompt {
         let Some(command) = COMMANDS.iter().find(|command| command.names.contains(&name)) else {
             return self.print(format_args!("there is no command {name}; help lists them\n"));
         };
+        let _busy = self.session.interrupter.begin();
         match (command.run)(self, rest.trim()) {
             Ok(()) => Ok(()),
             Err(error) => self.print(format_args!("{error}\n")),
@@ -325,6 +328,7 @@ impl Prompt {
             Stop::End => "at the end of the launch\n".into(),
             Stop::EndOfWorkItem => "the work-item has ended\n".into(),
             Stop::Fault(text) => format!("fault: {text}\n"),
+            Stop::Interrupted => "interrupted\n".into(),
             Stop::Exit => return self.print(format_args!("the program has ended\n")),
         };
         let launch = self.session.launch()?;

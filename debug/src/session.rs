@@ -13,6 +13,7 @@ use gencl_simulator::debug::stops::{Reason, Stops, Watch};
 use crate::breakpoint::Breakpoint;
 use crate::expression::{self, Names};
 use crate::info::{self, Info};
+use crate::interrupt::Interrupter;
 use crate::launch::Launch;
 use crate::link::Link;
 use crate::program::Program;
@@ -31,6 +32,8 @@ pub struct Session {
     launch: Option<Launch>,
     /// Breakpoints and watchpoints, which stay from launch to launch.
     pub breakpoints: Vec<Breakpoint>,
+    /// Interrupts what runs.
+    pub interrupter: Interrupter,
 }
 
 /// Why a launch has stopped.
@@ -50,6 +53,8 @@ pub enum Stop {
     EndOfWorkItem,
     /// An instruction fails.
     Fault(String),
+    /// It was interrupted.
+    Interrupted,
     /// The program has ended.
     Exit,
 }
@@ -59,7 +64,7 @@ impl Session {
     #[must_use]
     pub fn new(program: Program) -> Session {
         let (programs, launch, breakpoints) = (HashMap::new(), None, Vec::new());
-        Session { program, link: None, programs, launch, breakpoints }
+        Session { program, link: None, programs, launch, breakpoints, interrupter: Interrupter::default() }
     }
 
     /// The program.
@@ -93,7 +98,7 @@ impl Session {
     /// The program cannot be understood.
     pub fn next_launch(&mut self) -> Result<bool, String> {
         if self.launch.take().is_some() {
-            self.link()?.tell(&Request::Release)?;
+            self.link()?.requests().send(&Request::Release)?;
         }
         let facts = loop {
             if let Some(link) = &self.link
@@ -103,9 +108,8 @@ impl Session {
             }
             // The first process, or the next one when this one has ended.
             self.link = self.program.connect()?;
-            if self.link.is_none() {
-                return Ok(false);
-            }
+            let Some(link) = &self.link else { return Ok(false) };
+            self.interrupter.connect(link.requests());
         };
         let (file, info, kernel) = self.kernel(&facts)?;
         self.launch = Some(Launch {
@@ -202,6 +206,9 @@ impl Session {
             if !self.next_launch()? {
                 return Ok(Stop::Exit);
             }
+            if self.interrupter.take() {
+                return Ok(Stop::Interrupted);
+            }
         }
     }
 
@@ -240,6 +247,9 @@ impl Session {
                     } else {
                         Stop::Breakpoint(breakpoint.number)
                     });
+                }
+                if self.interrupter.take() {
+                    return Ok(Stop::Interrupted);
                 }
                 continue;
             }
@@ -280,6 +290,11 @@ impl Session {
             Reason::End => Stop::End,
             Reason::EndOfThread => Stop::EndOfWorkItem,
             Reason::Fault(text) => Stop::Fault(text),
+            Reason::Interrupted => {
+                // It has happened.
+                let _ = self.interrupter.take();
+                Stop::Interrupted
+            }
             Reason::Cancelled => Stop::Fault("the launch is given up".into()),
             Reason::Point(point) => match numbers.get(point).copied().flatten() {
                 Some(index) => Stop::Breakpoint(self.breakpoints[index].number),

@@ -12,8 +12,11 @@ use gencl_eu::shared_function::Footprint;
 use gencl_eu::thread::{Status, Thread};
 use gencl_eu::{Kernel, MessageCache, SteppedGroup, Surroundings};
 
-/// Instructions after which it is looked whether the launch is to be given up.
+/// Instructions after which it is looked whether the launch is to be given up, or is interrupted.
 const CANCEL_INTERVAL: u64 = 4096;
+
+/// Tells whether what runs is to stop.
+pub type Interrupt<'a> = &'a mut dyn FnMut() -> bool;
 
 /// Where a thread is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -155,9 +158,9 @@ impl<'a> DebuggedLaunch<'a> {
     }
 
     /// Runs forwards until it stops, at the end at last.
-    pub fn run(&mut self, stops: &Stops) -> Reason {
+    pub fn run(&mut self, stops: &Stops, interrupt: Interrupt<'_>) -> Reason {
         loop {
-            match self.step(stops) {
+            match self.step(stops, interrupt) {
                 Err(reason) => return reason,
                 Ok(Some(watch)) => return Reason::Watch(watch),
                 Ok(None) => {}
@@ -175,7 +178,7 @@ impl<'a> DebuggedLaunch<'a> {
     }
 
     /// Goes back to the last time before where it would have stopped, or to the beginning.
-    pub fn run_back(&mut self, stops: &Stops) -> Reason {
+    pub fn run_back(&mut self, stops: &Stops, interrupt: Interrupt<'_>) -> Reason {
         let mut until = self.time;
         for begin in self.checkpoints.times_before(until) {
             self.restore(begin);
@@ -185,14 +188,14 @@ impl<'a> DebuggedLaunch<'a> {
                 if let Some(point) = self.point(stops) {
                     last = Some((time, Reason::Point(point)));
                 }
-                match self.step(stops) {
+                match self.step(stops, interrupt) {
                     Err(reason) => return reason,
                     Ok(Some(watch)) => last = Some((time, Reason::Watch(watch))),
                     Ok(None) => {}
                 }
             }
             if let Some((time, reason)) = last {
-                return match self.go(time) {
+                return match self.go(time, interrupt) {
                     Reason::Time => reason,
                     other => other,
                 };
@@ -204,13 +207,13 @@ impl<'a> DebuggedLaunch<'a> {
     }
 
     /// Goes to a time, or to the end if that is before.
-    pub fn go(&mut self, time: u64) -> Reason {
+    pub fn go(&mut self, time: u64, interrupt: Interrupt<'_>) -> Reason {
         if time < self.time {
             self.restore(time);
         }
         let nowhere = Stops::default();
         while self.time < time {
-            if let Err(reason) = self.step(&nowhere) {
+            if let Err(reason) = self.step(&nowhere, interrupt) {
                 return reason;
             }
         }
@@ -222,7 +225,7 @@ impl<'a> DebuggedLaunch<'a> {
     /// # Errors
     /// The fault with which it ends.
     pub fn finish(mut self) -> Result<GroupStatistics, Fault> {
-        match self.run(&Stops::default()) {
+        match self.run(&Stops::default(), &mut || false) {
             Reason::Fault(_) | Reason::Cancelled => {
                 let cancelled = || Fault::new(FaultReason::Cancelled);
                 Err(self.fault.map_or_else(cancelled, |(_, fault)| fault))
@@ -252,7 +255,7 @@ impl<'a> DebuggedLaunch<'a> {
     }
 
     /// Executes an instruction. The result is the watch that it has hit; the error says why there is none to execute.
-    fn step(&mut self, stops: &Stops) -> Result<Option<usize>, Reason> {
+    fn step(&mut self, stops: &Stops, interrupt: Interrupt<'_>) -> Result<Option<usize>, Reason> {
         if let Some((time, fault)) = &self.fault
             && *time == self.time
         {
@@ -261,8 +264,13 @@ impl<'a> DebuggedLaunch<'a> {
         if self.next.is_none() {
             return Err(Reason::End);
         }
-        if self.time.is_multiple_of(CANCEL_INTERVAL) && self.cancel.is_set() {
-            return Err(Reason::Cancelled);
+        if self.time.is_multiple_of(CANCEL_INTERVAL) {
+            if self.cancel.is_set() {
+                return Err(Reason::Cancelled);
+            }
+            if interrupt() {
+                return Err(Reason::Interrupted);
+            }
         }
         let mut hit = None;
         if self.group.footprint(self.around, &mut self.caches, &mut self.footprint) && self.footprint.is_write

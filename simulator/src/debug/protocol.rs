@@ -30,6 +30,8 @@ pub enum Request {
     Text(Vec<u32>),
     /// The launch runs to its end. There is no reply.
     Release,
+    /// What runs since an earlier request stops. There is no reply but to that one.
+    Interrupt,
 }
 
 /// Bytes in memory.

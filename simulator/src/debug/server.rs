@@ -1,6 +1,6 @@
 //! Serves a debugger.
 
-use std::io::{BufRead, BufReader, Result, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Result, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
@@ -58,15 +58,15 @@ impl Connection {
         while let Some(request) = self.receive()? {
             let reply = match request {
                 Request::Go(time) => {
-                    let reason = launch.go(time);
+                    let reason = launch.go(time, &mut || has_input(&mut self.from));
                     stopped(launch, reason)
                 }
                 Request::Run(stops) => {
-                    let reason = launch.run(&stops);
+                    let reason = launch.run(&stops, &mut || has_input(&mut self.from));
                     stopped(launch, reason)
                 }
                 Request::Back(stops) => {
-                    let reason = launch.run_back(&stops);
+                    let reason = launch.run_back(&stops, &mut || has_input(&mut self.from));
                     stopped(launch, reason)
                 }
                 Request::Read(places) => {
@@ -83,6 +83,8 @@ impl Connection {
                     Reply::Text(offsets.iter().map(text).collect())
                 }
                 Request::Release => break,
+                // What ran has stopped: at the latest for this request.
+                Request::Interrupt => continue,
             };
             self.send(&reply)?;
         }
@@ -106,6 +108,15 @@ impl Control for Server {
         // Without its debugger the program goes on.
         let _ = self.connection.lock().serve(facts, launch);
     }
+}
+
+/// Whether the debugger has sent something, which only an interruption can be while a launch runs, or has gone.
+fn has_input(from: &mut BufReader<UnixStream>) -> bool {
+    if !from.buffer().is_empty() || from.get_ref().set_nonblocking(true).is_err() {
+        return true;
+    }
+    let is_none = from.fill_buf().is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
+    from.get_ref().set_nonblocking(false).is_err() || !is_none
 }
 
 fn stopped(launch: &DebuggedLaunch<'_>, reason: Reason) -> Reply {

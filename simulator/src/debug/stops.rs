@@ -80,6 +80,8 @@ pub enum Reason {
     Fault(String),
     /// The launch is to be given up.
     Cancelled,
+    /// The debugger has asked for it.
+    Interrupted,
 }
 
 #[cfg(test)]

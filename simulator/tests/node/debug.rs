@@ -58,19 +58,36 @@ fn write_of(id: u64) -> Stops {
 fn writes_are_found_in_both_directions() {
     debug(|launch| {
         for id in [100, 15_000] {
-            launch.go(0);
-            assert_eq!(launch.run(&write_of(id)), Reason::Watch(0));
+            launch.go(0, &mut || false);
+            assert_eq!(launch.run(&write_of(id), &mut || false), Reason::Watch(0));
             let after = launch.time();
             assert_eq!((written(launch, id), written(launch, id + 8)), (id as u32, 0));
-            assert_eq!(launch.run(&write_of(id)), Reason::End, "it is written once");
+            assert_eq!(launch.run(&write_of(id), &mut || false), Reason::End, "it is written once");
             assert_eq!((launch.time(), launch.position()), (INSTRUCTIONS, None));
             assert_eq!(written(launch, 15_999), 15_999);
-            assert_eq!(launch.run_back(&write_of(id)), Reason::Watch(0));
+            assert_eq!(launch.run_back(&write_of(id), &mut || false), Reason::Watch(0));
             assert_eq!((launch.time(), written(launch, id)), (after - 1, 0));
             assert_eq!(written(launch, id - 8), id as u32 - 8);
-            assert_eq!(launch.run_back(&write_of(id)), Reason::Begin);
+            assert_eq!(launch.run_back(&write_of(id), &mut || false), Reason::Begin);
             assert_eq!((launch.time(), written(launch, 1)), (0, 0));
         }
+    });
+}
+
+#[test]
+fn what_runs_is_interrupted() {
+    debug(|launch| {
+        let mut looks = 0;
+        let mut third = || {
+            looks += 1;
+            looks == 3
+        };
+        assert_eq!(launch.run(&Stops::default(), &mut third), Reason::Interrupted);
+        let time = launch.time();
+        assert!(time > 0 && time < INSTRUCTIONS);
+        // It goes on from there.
+        assert_eq!(launch.run(&Stops::default(), &mut || false), Reason::End);
+        assert_eq!(launch.run_back(&write_of(0), &mut || true), Reason::Interrupted);
     });
 }
 
@@ -86,15 +103,15 @@ fn a_time_has_one_state() {
         let forwards: Vec<_> = times
             .iter()
             .map(|&time| {
-                assert_eq!(launch.go(time), Reason::Time);
+                assert_eq!(launch.go(time, &mut || false), Reason::Time);
                 state(launch)
             })
             .collect();
         for (&time, expected) in times.iter().zip(&forwards).rev() {
-            assert_eq!(launch.go(time), Reason::Time);
+            assert_eq!(launch.go(time, &mut || false), Reason::Time);
             assert!(state(launch) == *expected, "at {time}");
         }
-        assert_eq!(launch.go(INSTRUCTIONS + 1), Reason::End);
+        assert_eq!(launch.go(INSTRUCTIONS + 1, &mut || false), Reason::End);
     });
 }
 
@@ -109,17 +126,17 @@ fn points_stop_threads_and_lanes() {
             ..Point::default()
         };
         let stops = |lane| Stops { points: vec![send(lane)], ..Stops::default() };
-        assert_eq!(launch.run(&stops(Some(9))), Reason::End, "there is no such lane");
-        assert_eq!(launch.run_back(&stops(Some(2))), Reason::Point(0));
+        assert_eq!(launch.run(&stops(Some(9)), &mut || false), Reason::End, "there is no such lane");
+        assert_eq!(launch.run_back(&stops(Some(2)), &mut || false), Reason::Point(0));
         let position = launch.position().unwrap();
         assert_eq!((position.group, position.thread, position.offset), ([3, 0, 0], 1, 0x70));
         assert_eq!(position.enabled, 0xff);
         // Three work-groups, one thread, and seven instructions.
         assert_eq!(launch.time(), 3 * 20 + 10 + 7);
         let end_of = Some(([3, 0, 0], 1));
-        assert_eq!(launch.run(&Stops { end_of, ..Stops::default() }), Reason::EndOfThread);
+        assert_eq!(launch.run(&Stops { end_of, ..Stops::default() }, &mut || false), Reason::EndOfThread);
         let until = Some(200);
-        assert_eq!(launch.run(&Stops { until, ..Stops::default() }), Reason::Time);
+        assert_eq!(launch.run(&Stops { until, ..Stops::default() }, &mut || false), Reason::Time);
         assert_eq!(launch.time(), 200);
     });
 }
