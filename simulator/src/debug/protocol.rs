@@ -91,7 +91,7 @@ pub struct LaunchFacts {
     pub end_group: [u32; 3],
     /// The launch's ND-range, of which this may be a part.
     pub range: Range,
-    /// Cross-thread constants.
+    /// Constants of all threads.
     pub constants: Vec<u8>,
 }
 

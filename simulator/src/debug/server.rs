@@ -103,7 +103,12 @@ impl Control for Server {
             first_group: own.first_group,
             end_group: own.end_group,
             range: (self.range)(own.mark.launch),
-            constants: own.cross_thread.clone(),
+            constants: if own.cross_thread.is_empty() {
+                // Ivy Bridge has them in front of what each thread has for itself.
+                own.per_thread.get(..own.per_thread_size).unwrap_or_default().to_vec()
+            } else {
+                own.cross_thread.clone()
+            },
         };
         // Without its debugger the program goes on.
         let _ = self.connection.lock().serve(facts, launch);
