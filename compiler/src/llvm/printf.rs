@@ -8,8 +8,11 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 
 use super::build::Builder;
+use super::check::is_undefined;
 use super::prepare::for_each_instruction;
 use super::view::{Opcode, TypeKind, Value, ValueKind};
+
+const NOT_CONSTANT: &str = "the format of printf is not a string constant";
 
 /// Address space of `__global`.
 const GLOBAL: u32 = 1;
@@ -47,13 +50,14 @@ pub fn lower(context: &Context, module: &Module) -> Result<Vec<PrintfFormat>, St
 struct Formats<'b, 'm> {
     builder: &'b Builder<'m>,
     known: Vec<PrintfFormat>,
-    /// The `phi`s that are looked into, which may have themselves among their values.
+    /// The `phi`s and private variables that are looked into, which may have themselves among their values.
     open: Vec<Value<'m>>,
 }
 
 impl<'m> Formats<'_, 'm> {
     /// The number of a format with these arguments, from 1: a constant; a choice where the format is one of several,
-    /// also by LLVM, which makes one call of two that differ in it only.
+    /// also by LLVM, which makes one call of two that differ in it only; loaded from a variable beside that which the
+    /// format is loaded from.
     fn number(&mut self, format: Value<'m>, arguments: &[PrintfArgument]) -> Result<Value<'m>, String> {
         if let Some(text) = format.initializer_of_constant().and_then(|initial| initial.string()) {
             let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
@@ -83,7 +87,25 @@ impl<'m> Formats<'_, 'm> {
                 self.builder.before(format);
                 Ok(self.builder.phi(self.builder.int(32), &incoming))
             }
-            _ => Err("the format of printf is not a string constant".into()),
+            Some(Opcode::LLVMLoad) => {
+                let b = self.builder;
+                let variable = format.operand(0);
+                let stores = variable.whole_stores().filter(|_| !self.open.contains(&variable));
+                let mut stores = stores.ok_or(NOT_CONSTANT)?;
+                stores.retain(|store| !is_undefined(store.operand(0)));
+                b.before(variable);
+                let number = b.variable(b.int(32));
+                self.open.push(variable);
+                for store in stores {
+                    let value = self.number(store.operand(0), arguments)?;
+                    b.before(store);
+                    b.store(value, number, 4);
+                }
+                self.open.pop();
+                b.before(format);
+                Ok(b.load(b.int(32), number))
+            }
+            _ => Err(NOT_CONSTANT.into()),
         }
     }
 }

@@ -352,6 +352,30 @@ impl<'m> Value<'m> {
         }
         users
     }
+
+    /// All stores to a private variable that is loaded and stored as a whole, and nothing else is done with; `None` for
+    /// other values. Code that is compiled for a debugger has each variable of the source like that.
+    #[must_use]
+    pub fn whole_stores(self) -> Option<Vec<Value<'m>>> {
+        let is_instruction = self.kind() == ValueKind::Instruction;
+        if !is_instruction || self.opcode() != Opcode::LLVMAlloca || self.operand(0).integer() != Some(1) {
+            return None;
+        }
+        let ty = self.allocated_type();
+        let mut stores = Vec::new();
+        for user in self.users() {
+            match user.opcode() {
+                Opcode::LLVMLoad if user.ty() == ty => {}
+                Opcode::LLVMStore if user.operand(0) != self && user.operand(0).ty() == ty => {
+                    stores.push(user)
+                }
+                Opcode::LLVMCall if user.callee().is_some_and(|f| f.name().starts_with("llvm.lifetime.")) => {
+                }
+                _ => return None,
+            }
+        }
+        Some(stores)
+    }
 }
 
 /// Functions and global variables.

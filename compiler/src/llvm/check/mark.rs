@@ -58,6 +58,6 @@ fn is_value(kind: TypeKind) -> bool {
 }
 
 /// Whether a value is undefined by a mark.
-pub(super) fn is_mark(value: Value) -> bool {
+pub fn is_mark(value: Value) -> bool {
     value.opcode() == Opcode::LLVMCall && value.callee().is_some_and(|callee| callee.name().starts_with(MARK))
 }

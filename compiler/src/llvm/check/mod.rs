@@ -27,7 +27,7 @@ mod undefined;
 pub use arithmetic::arithmetic;
 pub use barrier::mark_collectives;
 pub use image::mark_images;
-pub use mark::mark as mark_undefined;
+pub use mark::{is_mark as is_undefined, mark as mark_undefined};
 
 use std::collections::HashMap;
 
