@@ -3,7 +3,7 @@
 //! They are computed along with each pointer, from the object at its root on, through indices, casts, choices and loops.
 //! Offsets have as many bits as the address space has for indices; they are negative in front of the object.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use gencl_program::finding::{UNREADABLE, UNWRITABLE};
 
@@ -41,13 +41,22 @@ pub(super) struct Pointers<'c, 'm> {
     module: Module<'m>,
     kernel: Value<'m>,
     known: HashMap<Value<'m>, Option<Target<'m>>>,
+    /// By private variable with a pointer, the variables beside it with the pointer's offset and size.
+    beside: HashMap<Value<'m>, [Value<'m>; 2]>,
     /// For arguments and reads or writes, whether these are forbidden.
     forbidden: HashMap<(Value<'m>, bool), Value<'m>>,
 }
 
 impl<'c, 'm> Pointers<'c, 'm> {
     pub(super) fn new(builder: &'c Builder<'m>, module: Module<'m>, kernel: Value<'m>) -> Self {
-        Self { builder, module, kernel, known: HashMap::new(), forbidden: HashMap::new() }
+        Self {
+            builder,
+            module,
+            kernel,
+            known: HashMap::new(),
+            beside: HashMap::new(),
+            forbidden: HashMap::new(),
+        }
     }
 
     /// Where a pointer points to. `None` for memory of the launch itself. The builder is somewhere else afterwards.
@@ -121,6 +130,13 @@ impl<'c, 'm> Pointers<'c, 'm> {
                     })
                 }
                 Opcode::LLVMFreeze => self.target(pointer.operand(0)),
+                Opcode::LLVMLoad => Some(match self.beside(pointer.operand(0), int) {
+                    Some([offset, size]) => {
+                        b.before(pointer);
+                        Target { offset: b.load(int, offset), size: b.load(int, size) }
+                    }
+                    None => self.asked(pointer, int),
+                }),
                 Opcode::LLVMPHI => Some(self.merged(pointer, int)),
                 Opcode::LLVMCall if is_mark(pointer) => Some(static_size(0)),
                 Opcode::LLVMCall if pointer.callee().is_some_and(|callee| callee.name().starts_with(OWN)) => {
@@ -145,6 +161,29 @@ impl<'c, 'm> Pointers<'c, 'm> {
             target.size.add_incoming(incoming.size, block);
         }
         target
+    }
+
+    /// The variables for offset and size beside a private variable with a pointer, which is only loaded and stored.
+    fn beside(&mut self, variable: Value<'m>, int: Type<'m>) -> Option<[Value<'m>; 2]> {
+        if let Some(known) = self.beside.get(&variable) {
+            return Some(*known);
+        }
+        let (b, stores) = (self.builder, variable.whole_stores()?);
+        b.before(variable);
+        let both = [b.variable(int), b.variable(int)];
+        let store = |target: Target<'m>| {
+            b.store(target.offset, both[0], both[0].alignment());
+            b.store(target.size, both[1], both[1].alignment());
+        };
+        store(self.far_from_ends(int));
+        // What is stored may be made of what was loaded.
+        self.beside.insert(variable, both);
+        for instruction in stores {
+            let target = self.target(instruction.operand(0)).unwrap_or_else(|| self.far_from_ends(int));
+            b.before(instruction);
+            store(target);
+        }
+        Some(both)
     }
 
     /// Of a pointer that was loaded or made of an integer: the launch knows allocations in global memory.
@@ -238,16 +277,26 @@ pub(super) fn first_instruction(function: Value) -> Option<Value> {
     function.blocks().next()?.instructions().next()
 }
 
-/// What a pointer is derived from by indices and casts.
+/// What a pointer is derived from by indices and casts, and by way of private variables that get one value only.
 pub(super) fn root(pointer: Value) -> Value {
-    let mut root = pointer;
-    while matches!(root.kind(), ValueKind::Instruction | ValueKind::ConstantExpression)
-        && matches!(
-            root.opcode(),
-            Opcode::LLVMGetElementPtr | Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast | Opcode::LLVMFreeze
-        )
-    {
-        root = root.operand(0);
+    let (mut root, mut variables) = (pointer, HashSet::new());
+    while matches!(root.kind(), ValueKind::Instruction | ValueKind::ConstantExpression) {
+        root = match root.opcode() {
+            Opcode::LLVMGetElementPtr
+            | Opcode::LLVMAddrSpaceCast
+            | Opcode::LLVMBitCast
+            | Opcode::LLVMFreeze => root.operand(0),
+            Opcode::LLVMLoad if variables.insert(root.operand(0)) => {
+                let stores = root.operand(0).whole_stores().unwrap_or_default();
+                let values: Vec<_> =
+                    stores.iter().map(|store| store.operand(0)).filter(|v| !is_mark(*v)).collect();
+                match values[..] {
+                    [value] => value,
+                    _ => break,
+                }
+            }
+            _ => break,
+        };
     }
     root
 }
