@@ -11,7 +11,8 @@
 // Bits of an argument's flags.
 #define FLAGS (7ul << 61)
 
-// Leaves a record of a check that failed, the first times that it does.
+// Leaves a record of a check that failed, the first times that it does. What it writes last tells debuggers that it is
+// there.
 void __gencl_check(uint failed, uint site, ulong address, ulong offset, ulong size) {
     if (!failed)
         return;

@@ -2,6 +2,7 @@
 
 use gencl_simulator::debug::stops::{Point, Watch};
 
+use crate::checks;
 use crate::info::{Info, KernelInfo};
 use crate::launch::Launch;
 use crate::work_item::{self, Lane};
@@ -51,9 +52,17 @@ pub enum Spot {
         /// The bytes.
         bytes: Vec<Watch>,
     },
+    /// Where a check fails.
+    Check,
 }
 
 impl Breakpoint {
+    /// One for all work-items, without a condition.
+    #[must_use]
+    pub fn new(number: u32, spot: Spot) -> Breakpoint {
+        Breakpoint { number, spot, work_item: None, condition: None, is_enabled: true }
+    }
+
     /// Its places in the code of a launch.
     ///
     /// # Errors
@@ -99,6 +108,7 @@ impl Breakpoint {
     pub fn watches(&self, launch: &Launch) -> Vec<Watch> {
         match &self.spot {
             Spot::Watch { launch: number, bytes, .. } if *number == launch.facts.launch => bytes.clone(),
+            Spot::Check => checks::counter(launch).into_iter().collect(),
             _ => Vec::new(),
         }
     }

@@ -25,6 +25,9 @@ use crate::work_item::{self, Lane};
 const FUNCTIONS: &[&str] =
     &["get_global_id", "get_local_id", "get_group_id", "get_global_size", "get_local_size", "get_num_groups"];
 
+/// The filter of exceptions for checks.
+const CHECK: &str = "check";
+
 /// Frames of a work-item, at most.
 const FRAMES: u64 = 1 << 10;
 
@@ -166,13 +169,19 @@ impl<'a> Adapter<'a> {
                     "supportsSteppingGranularity": true,
                     "supportsStepBack": true,
                     "supportsTerminateRequest": true,
+                    "exceptionBreakpointFilters": [{"filter": CHECK, "label": "Failed checks", "default": true}],
                 });
                 Answer { body, then: Then::Initialized }
             }
             "launch" => self.launch(arguments)?.into(),
             "setBreakpoints" => self.set_breakpoints(arguments)?.into(),
             "setFunctionBreakpoints" => self.set_function_breakpoints(arguments)?.into(),
-            "setExceptionBreakpoints" => json!({"breakpoints": []}).into(),
+            "setExceptionBreakpoints" => {
+                let filters = arguments["filters"].as_array().into_iter().flatten();
+                let new = filters.filter(|filter| *filter == CHECK).map(|filter| (Spot::Check, filter));
+                let new = new.collect();
+                self.replace(|spot| matches!(spot, Spot::Check), new).into()
+            }
             "configurationDone" => self.go(Session::run_on)?,
             "continue" => {
                 let answer = self.go(Session::run_on)?;
@@ -206,7 +215,12 @@ impl<'a> Adapter<'a> {
         let program = arguments["program"].as_str().ok_or("the launch has no program")?;
         let rest = arguments["args"].as_array().into_iter().flatten().filter_map(Json::as_str);
         let words: Vec<OsString> = [program].into_iter().chain(rest).map(OsString::from).collect();
-        let program = Program::start(&words, arguments["device"].as_str(), true);
+        // Tools by their names, or all.
+        let check: Option<Vec<_>> = match &arguments["check"] {
+            Json::String(tools) => Some(tools.split(',').map(str::to_owned).collect()),
+            other => (*other == true).then(Vec::new),
+        };
+        let program = Program::start(&words, arguments["device"].as_str(), check.as_deref(), true);
         let mut session = Session::new(program.map_err(|error| error.reason)?);
         session.breakpoints.append(&mut self.breakpoints);
         session.interrupter = self.interrupter.clone();
@@ -231,8 +245,7 @@ impl<'a> Adapter<'a> {
             self.next_number += 1;
             let condition = wanted["condition"].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
             told.push(json!({"id": number, "verified": true, "line": wanted["line"]}));
-            let breakpoint = Breakpoint { number, spot, work_item: None, condition, is_enabled: true };
-            self.all_breakpoints().push(breakpoint);
+            self.all_breakpoints().push(Breakpoint { condition, ..Breakpoint::new(number, spot) });
         }
         json!({"breakpoints": told})
     }
@@ -299,7 +312,7 @@ impl<'a> Adapter<'a> {
             Stop::Begin => ("entry", "nothing was executed before".into()),
             Stop::EndOfWorkItem => ("step", "the work-item has ended".into()),
             Stop::End => ("step", "the launch has ended".into()),
-            Stop::Fault(text) => ("exception", text.clone()),
+            Stop::Fault(text) | Stop::Check(text) => ("exception", text.clone()),
             Stop::Interrupted => ("pause", String::new()),
             Stop::Exit => {
                 let status = self.session()?.program().wait()?;

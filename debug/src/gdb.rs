@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use gdbstub::common::{Signal, Tid};
-use gdbstub::conn::ConnectionExt;
+use gdbstub::conn::{Connection, ConnectionExt};
 use gdbstub::stub::run_blocking::{BlockingEventLoop, Event, WaitForStopReasonError};
 use gdbstub::stub::{GdbStub, MultiThreadStopReason};
 use gdbstub::target::ext::base::BaseOps;
@@ -86,14 +86,31 @@ pub struct Gdb {
     next_number: u32,
     /// The watched addresses, by number of the breakpoint.
     watched: Vec<(u32, u64, u64)>,
+    /// What gdb is to print beside the reason of a stop.
+    message: Option<String>,
+}
+
+/// A packet that has gdb print a text while it waits for a stop.
+fn console(text: &str) -> String {
+    let digits = |byte| format!("{byte:02x}");
+    let body: String = std::iter::once("O".to_owned()).chain(text.bytes().map(digits)).collect();
+    let sum = body.bytes().fold(0_u8, u8::wrapping_add);
+    format!("${body}#{sum:02x}")
 }
 
 impl Gdb {
     /// A session whose launch is stopped.
     #[must_use]
     pub fn new(session: Session) -> Gdb {
-        let (pending, watched) = (None, Vec::new());
-        Gdb { session, action: Action::Continue, pending, has_stepped: false, next_number: 1, watched }
+        Gdb {
+            session,
+            action: Action::Continue,
+            pending: None,
+            has_stepped: false,
+            next_number: 1,
+            watched: Vec::new(),
+            message: None,
+        }
     }
 
     /// Serves gdb until it disconnects.
@@ -176,6 +193,10 @@ impl Gdb {
                 let addr = watched.map_or(0, |(_, address, _)| *address);
                 MultiThreadStopReason::Watch { tid, kind: WatchKind::Write, addr }
             }
+            Stop::Check(finding) => {
+                self.message = Some(finding + "\n");
+                MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGTRAP }
+            }
             Stop::Begin => MultiThreadStopReason::ReplayLog { tid: Some(tid), pos: ReplayLogPosition::Begin },
             Stop::Fault(_) => MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGSEGV },
             Stop::Interrupted => interrupted(tid),
@@ -202,8 +223,7 @@ impl Gdb {
     fn add(&mut self, spot: Spot) -> u32 {
         let number = self.next_number;
         self.next_number += 1;
-        let (work_item, condition) = (None, None);
-        self.session.breakpoints.push(Breakpoint { number, spot, work_item, condition, is_enabled: true });
+        self.session.breakpoints.push(Breakpoint::new(number, spot));
         number
     }
 
@@ -453,6 +473,10 @@ impl BlockingEventLoop for Loop {
         let stop = stop.map_err(WaitForStopReasonError::Target)?;
         // A look at what is there is not blocked, nor is anything else then.
         from.set_nonblocking(false).map_err(WaitForStopReasonError::Connection)?;
+        if let Some(message) = target.message.take() {
+            let sent = Connection::write_all(from, console(&message).as_bytes());
+            sent.map_err(WaitForStopReasonError::Connection)?;
+        }
         let mut read = || match ConnectionExt::peek(from)? {
             Some(_) => ConnectionExt::read(from).map(Some),
             None => from.set_nonblocking(false).map(|()| None),

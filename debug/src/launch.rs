@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use gencl_program::PushSource;
 use gencl_program::debug_address::{self, Space};
-use gencl_program::{Kernel, PushSource};
 use gencl_simulator::debug::launch::Position;
 use gencl_simulator::debug::protocol::{LaunchFacts, Place as MemoryPlace, ThreadFacts};
 
@@ -88,13 +88,12 @@ impl Launch {
     /// The bits of an argument of a program that has no variables, as far as they are pushed as a whole.
     #[must_use]
     pub fn argument(&self, argument: u32) -> Option<i128> {
-        let kernel = &self.kernel().kernel;
         let sources = [
             PushSource::Pointer { argument },
             PushSource::LocalOffset { argument },
             PushSource::Value { argument, offset: 0 },
         ];
-        sources.into_iter().find_map(|source| pushed(kernel, &self.facts.constants, source)).map(Into::into)
+        sources.into_iter().find_map(|source| self.pushed(source)).map(Into::into)
     }
 
     /// Where bytes of an address are, for the work-item that the user looks at.
@@ -108,7 +107,7 @@ impl Launch {
         let at = |address| vec![MemoryPlace { local: false, address, bytes }];
         let base = |source| {
             let none = || "the kernel does not use this memory".to_owned();
-            pushed(kernel, &self.facts.constants, source).ok_or_else(none)
+            self.pushed(source).ok_or_else(none)
         };
         match space {
             Space::Global => Ok(at(offset)),
@@ -142,13 +141,14 @@ impl Launch {
             }
         }
     }
-}
 
-/// An integer that is pushed to a kernel.
-fn pushed(kernel: &Kernel, constants: &[u8], source: PushSource) -> Option<u64> {
-    let push = kernel.pushes.iter().find(|push| push.source == source)?;
-    let bytes = constants.get(push.offset as usize..)?.get(..push.size as usize)?;
-    let mut all = [0; 8];
-    all.get_mut(..bytes.len())?.copy_from_slice(bytes);
-    Some(u64::from_le_bytes(all))
+    /// An integer that is pushed to the kernel.
+    #[must_use]
+    pub fn pushed(&self, source: PushSource) -> Option<u64> {
+        let push = self.kernel().kernel.pushes.iter().find(|push| push.source == source)?;
+        let bytes = self.facts.constants.get(push.offset as usize..)?.get(..push.size as usize)?;
+        let mut all = [0; 8];
+        all.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        Some(u64::from_le_bytes(all))
+    }
 }

@@ -1,6 +1,7 @@
 //! `gencl-debug`: debugs the OpenCL kernels that a program runs on the simulated GPU, also backwards.
 
 pub mod breakpoint;
+pub mod checks;
 pub mod dap;
 pub mod expression;
 pub mod gdb;

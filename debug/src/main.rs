@@ -12,6 +12,7 @@ use std::time::Duration;
 use clap::Parser;
 use gencl_commands::child::{self, NotRun};
 use gencl_commands::debug::Arguments;
+use gencl_debug::breakpoint::{Breakpoint, Spot};
 use gencl_debug::dap::Adapter;
 use gencl_debug::gdb::{Gdb, symbols};
 use gencl_debug::interrupt::Interruption;
@@ -33,8 +34,12 @@ fn on_interrupt(act: impl Fn() + Send + 'static) -> Result<(), String> {
 
 /// Has gdb debug the program.
 fn gdb(arguments: &Arguments) -> Result<u8, NotRun> {
-    let program = Program::start(&arguments.program, arguments.device.as_deref(), true)?;
+    let check = arguments.check.as_deref();
+    let program = Program::start(&arguments.program, arguments.device.as_deref(), check, true)?;
     let mut session = Session::new(program);
+    if check.is_some() {
+        session.breakpoints.push(Breakpoint::new(0, Spot::Check));
+    }
     // Then gdb has the terminal.
     let is_gdb_there = Arc::new(AtomicBool::new(false));
     let is_there = Arc::clone(&is_gdb_there);
@@ -106,7 +111,8 @@ fn run(arguments: &Arguments) -> Result<u8, NotRun> {
         }
         None => String::new(),
     };
-    let program = Program::start(&arguments.program, arguments.device.as_deref(), false)?;
+    let check = arguments.check.as_deref();
+    let program = Program::start(&arguments.program, arguments.device.as_deref(), check, false)?;
     let session = Session::new(program);
     let interrupter = session.interrupter.clone();
     on_interrupt(move || {
@@ -115,6 +121,9 @@ fn run(arguments: &Arguments) -> Result<u8, NotRun> {
         }
     })?;
     let mut prompt = Prompt::new(session, Box::new(std::io::stdout()));
+    if check.is_some() {
+        prompt.execute("catch")?;
+    }
     for line in script.lines().chain(arguments.eval.iter().map(String::as_str)) {
         prompt.execute(line)?;
     }

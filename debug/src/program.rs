@@ -22,12 +22,18 @@ pub struct Program {
 }
 
 impl Program {
-    /// Starts a program on a simulated device, or that of the environment. With `quiet` it has no standard input, and
+    /// Starts a program on a simulated device, or that of the environment, with checks by some tools, or all if there are
+    /// none, in its kernels. With `quiet` it has no standard input, and
     /// what it prints goes to standard error.
     ///
     /// # Errors
     /// It cannot be started.
-    pub fn start(program: &[OsString], device: Option<&str>, quiet: bool) -> Result<Program, NotRun> {
+    pub fn start(
+        program: &[OsString],
+        device: Option<&str>,
+        check: Option<&[String]>,
+        quiet: bool,
+    ) -> Result<Program, NotRun> {
         let folder = tempfile::Builder::new().prefix("gencl-debug-").tempdir();
         let folder = folder.map_err(|error| format!("a temporary folder: {error}"))?;
         let socket = folder.path().join(SOCKET);
@@ -36,6 +42,12 @@ impl Program {
         listener.set_nonblocking(true).map_err(failed)?;
         let mut options = OsString::from("debug=");
         options.push(folder.path());
+        if let Some(tools) = check {
+            options.push(",check");
+            if !tools.is_empty() {
+                options.push(format!(",check-tools={}", tools.join("+")));
+            }
+        }
         let mut command = child::with_driver(program, device, &options);
         if quiet {
             // The debugger's own input and output are a front end's.

@@ -39,6 +39,9 @@ const COMMANDS: &[Command] = &[
         Prompt::set_breakpoint,
     ),
     command(&["watch"], "EXPRESSION", "stops when its bytes have been written", Prompt::watch),
+    command(&["catch"], "", "stops where a check fails, in kernels that have some (--check)", |prompt, _| {
+        prompt.add(Spot::Check, None, None)
+    }),
     command(&["delete", "d"], "[NUMBER]", "deletes a breakpoint, or all", Prompt::delete),
     command(&["breakpoints"], "", "lists breakpoints", |prompt, _| prompt.list_breakpoints()),
     command(&["continue", "c"], "", "runs to the next breakpoint, or until Ctrl-C", |prompt, _| {
@@ -243,8 +246,7 @@ impl Prompt {
     }
 
     fn add(&mut self, spot: Spot, work_item: Option<[u64; 3]>, condition: Option<String>) -> Outcome {
-        let breakpoint =
-            Breakpoint { number: self.next_number, spot, work_item, condition, is_enabled: true };
+        let breakpoint = Breakpoint { work_item, condition, ..Breakpoint::new(self.next_number, spot) };
         if let Ok(launch) = self.session.launch()
             && breakpoint.points(launch)?.is_empty()
             && breakpoint.watches(launch).is_empty()
@@ -323,6 +325,7 @@ impl Prompt {
                 let value = self.session.print(&text).unwrap_or_else(|error| format!("<{error}>"));
                 format!("watchpoint {number}: {text} = {value}\n")
             }
+            Stop::Check(finding) => format!("{finding}\n"),
             Stop::Step => String::new(),
             Stop::Begin => "at the beginning: nothing was executed before\n".into(),
             Stop::End => "at the end of the launch\n".into(),
@@ -484,6 +487,7 @@ fn describe(breakpoint: &Breakpoint) -> String {
         }
         Spot::Kernel(name) => format!("breakpoint {} at {name}", breakpoint.number),
         Spot::Watch { text, .. } => format!("watchpoint {}: {text}", breakpoint.number),
+        Spot::Check => format!("breakpoint {} where checks fail", breakpoint.number),
     };
     let work_item = breakpoint.work_item.map(|id| format!(", work-item {}", work_item::text(id)));
     let condition = breakpoint.condition.as_ref().map(|condition| format!(", if {condition}"));

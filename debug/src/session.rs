@@ -10,7 +10,8 @@ use gencl_program::debug_address::{self, Space};
 use gencl_simulator::debug::protocol::{LaunchFacts, Place as MemoryPlace, Reply, Request};
 use gencl_simulator::debug::stops::{Reason, Stops, Watch};
 
-use crate::breakpoint::Breakpoint;
+use crate::breakpoint::{Breakpoint, Spot};
+use crate::checks;
 use crate::expression::{self, Names};
 use crate::info::{self, Info};
 use crate::interrupt::Interrupter;
@@ -43,6 +44,8 @@ pub enum Stop {
     Breakpoint(u32),
     /// A watched variable has been written, by the breakpoint's number; backwards: is about to be.
     Watch(u32),
+    /// A check fails: its finding.
+    Check(String),
     /// After a step.
     Step,
     /// At the beginning of the launch.
@@ -239,7 +242,11 @@ impl Session {
                 _ => None,
             };
             if let Some(index) = index {
-                if self.holds(index)? {
+                if let Spot::Check = self.breakpoints[index].spot {
+                    if let Some(finding) = self.finding(back)? {
+                        return Ok(Stop::Check(finding));
+                    }
+                } else if self.holds(index)? {
                     let breakpoint = &self.breakpoints[index];
                     let is_watch = matches!(reason, Reason::Watch(_));
                     return Ok(if is_watch {
@@ -255,6 +262,24 @@ impl Session {
             }
             return Ok(self.stop(reason, &numbers));
         }
+    }
+
+    /// What the check finds whose record begins with the last instruction, or with the next one if `back`; none if it is no
+    /// fault. The first work-item that it concerns is looked at.
+    fn finding(&mut self, back: bool) -> Result<Option<String>, String> {
+        let now = self.launch()?.time;
+        let before = if back { now } else { now.saturating_sub(1) };
+        self.ask(&Request::Go(before))?;
+        let begin = checks::next_record(self.launch()?, self)?;
+        self.ask(&Request::Go(before + 1))?;
+        let records = begin..checks::next_record(self.launch()?, self)?;
+        self.ask(&Request::Run(Stops { watches: vec![checks::completion(&records)], ..Stops::default() }))?;
+        let finding = checks::finding(self.launch()?, self, &records)?;
+        self.ask(&Request::Go(now))?;
+        let Some(finding) = finding else { return Ok(None) };
+        let launch = self.launch_mut()?;
+        launch.lane = work_item::find(&launch.facts, finding.work_item.map(u64::from))?;
+        Ok(Some(finding.to_string()))
     }
 
     /// Whether a breakpoint's condition holds for a lane that is there; the first one is looked at then.

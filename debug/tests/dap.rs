@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use gencl_testing::harness::{self, Outcome};
 use serde_json::{Value, json};
-use shared::{debugger, example, kernel, missing};
+use shared::{ENDLESS, OUT_OF_BOUNDS, changed_kernel, debugger, example, kernel, missing};
 
 /// An editor.
 struct Editor {
@@ -44,11 +44,21 @@ impl Editor {
 
     /// Sends a request and returns its result; the error is the adapter's message.
     fn ask(&mut self, command: &str, arguments: Value) -> Result<Value, String> {
+        self.tell(command, arguments)?;
+        self.response(command)
+    }
+
+    /// Sends a request.
+    fn tell(&mut self, command: &str, arguments: Value) -> Outcome {
         self.sequence += 1;
         let request =
             json!({"seq": self.sequence, "type": "request", "command": command, "arguments": arguments});
         let text = request.to_string();
-        write!(self.to, "Content-Length: {}\r\n\r\n{text}", text.len()).map_err(|error| error.to_string())?;
+        write!(self.to, "Content-Length: {}\r\n\r\n{text}", text.len()).map_err(|error| error.to_string())
+    }
+
+    /// The response to the last request.
+    fn response(&mut self, command: &str) -> Result<Value, String> {
         let response = self.receive()?;
         if response["request_seq"] != self.sequence {
             return Err(format!("{command}: {response}"));
@@ -165,10 +175,55 @@ fn an_editor_debugs_a_wrong_sum() -> Outcome {
     equal(status.success(), true)
 }
 
+/// While a kernel runs.
+fn an_editor_interrupts_a_kernel() -> Outcome {
+    let program = example()?;
+    let mut editor = Editor::new()?;
+    editor.ask("initialize", json!({"adapterID": "gencl"}))?;
+    editor.event("initialized")?;
+    let kernel = changed_kernel(&program, ENDLESS)?;
+    editor.ask("launch", json!({"program": program.program(), "args": [kernel], "device": "skl"}))?;
+    editor.ask("configurationDone", json!({}))?;
+    editor.tell("pause", json!({"threadId": 1}))?;
+    let stopped = editor.event("stopped")?;
+    equal(&stopped["reason"], &json!("pause"))?;
+    editor.response("pause")?;
+    let (name, _, _) = editor.frame(&stopped["threadId"])?;
+    equal(name, "sum".into())?;
+    // It does not end by itself, but with the editor.
+    editor.ask("continue", json!({"threadId": stopped["threadId"]}))?;
+    editor.tell("disconnect", json!({}))?;
+    let status = editor.adapter.wait().map_err(|error| error.to_string())?;
+    equal(status.success(), true)
+}
+
+/// Of kernels with checks.
+fn an_editor_is_told_of_failed_checks() -> Outcome {
+    let program = example()?;
+    let mut editor = Editor::new()?;
+    let capabilities = editor.ask("initialize", json!({"adapterID": "gencl"}))?;
+    let filter = &capabilities["exceptionBreakpointFilters"][0]["filter"];
+    editor.event("initialized")?;
+    let kernel = changed_kernel(&program, OUT_OF_BOUNDS)?;
+    let arguments =
+        json!({"program": program.program(), "args": [kernel], "device": "skl", "check": "memory,sync"});
+    editor.ask("launch", arguments)?;
+    editor.ask("setExceptionBreakpoints", json!({"filters": [filter]}))?;
+    editor.ask("configurationDone", json!({}))?;
+    let stopped = editor.event("stopped")?;
+    equal(&stopped["reason"], &json!("exception"))?;
+    let text = stopped["text"].as_str().unwrap_or_default();
+    equal(text.starts_with("out-of-bounds write of 8 bytes in kernel sum\n"), true)?;
+    let (name, line, frame) = editor.frame(&stopped["threadId"])?;
+    equal((name.as_str(), line), ("sum", 33))?;
+    equal(editor.evaluate(&frame, "get_global_id(0)")?, "48".into())
+}
+
 fn main() {
-    harness::run(vec![harness::test_unless(
-        missing(),
-        "an_editor_debugs_a_wrong_sum",
-        an_editor_debugs_a_wrong_sum,
-    )]);
+    let test = |name, run: fn() -> Outcome| harness::test_unless(missing(), name, run);
+    harness::run(vec![
+        test("an_editor_debugs_a_wrong_sum", an_editor_debugs_a_wrong_sum),
+        test("an_editor_interrupts_a_kernel", an_editor_interrupts_a_kernel),
+        test("an_editor_is_told_of_failed_checks", an_editor_is_told_of_failed_checks),
+    ]);
 }

@@ -2,19 +2,31 @@
 
 mod shared;
 
-use std::process::{Output, Stdio};
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Output, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
+use gencl_testing::c_program::CProgram;
 use gencl_testing::harness::{self, Outcome};
-use shared::{debugger, example, kernel, missing};
+use shared::{ENDLESS, OUT_OF_BOUNDS, changed_kernel, debugger, example, kernel, missing};
+
+/// The debugger of a program on a device, with the commands of a script. The program's arguments are missing.
+fn debugger_of(program: &CProgram, device: &str, script: &str) -> Result<Command, String> {
+    let file = program.path("script");
+    std::fs::write(&file, script).map_err(|error| error.to_string())?;
+    let mut command = debugger();
+    command.args(["--device", device, "-x"]).arg(file).stdin(Stdio::null());
+    Ok(command)
+}
 
 /// Debugs the example on a device with the commands of a script.
 fn debug(device: &str, script: &str) -> Result<Output, String> {
     let program = example()?;
-    let file = program.path("script");
-    std::fs::write(&file, script).map_err(|error| error.to_string())?;
-    let mut command = debugger();
-    command.args(["--device", device, "-x"]).arg(file).arg("--").arg(program.program()).arg(kernel());
-    command.stdin(Stdio::null()).output().map_err(|error| error.to_string())
+    let mut command = debugger_of(&program, device, script)?;
+    command.arg("--").arg(program.program()).arg(kernel());
+    command.output().map_err(|error| error.to_string())
 }
 
 /// That the debugger prints these texts, in this order.
@@ -200,11 +212,144 @@ quit
     if output.status.success() { Ok(()) } else { Err(format!("{}", output.status)) }
 }
 
+/// Structures that are passed by value, recursion, and formats of `printf`.
+fn calls() -> Outcome {
+    for device in ["skl", "hsw", "ivb"] {
+        let program = example()?;
+        let script = "break 22 work-item 0
+break 9 work-item 0
+break 14 work-item 0 if n == 12
+continue
+print own
+continue
+print part
+backtrace
+continue
+print part
+print factor
+continue
+print count
+continue
+";
+        let mut command = debugger_of(&program, device, script)?;
+        let kernel = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/calls.cl");
+        if device == "skl" {
+            // It is right.
+            command.arg("--check=memory,undefined");
+        }
+        command.arg("--").arg(program.program()).arg(kernel);
+        let output = command.output().map_err(|error| error.to_string())?;
+        expect(
+            &output,
+            &[
+                ", sum (<source>:22:",
+                "own = {value = 1.0, count = 56, rest = {7, 8, 9}}\n",
+                ", times (<source>:9:",
+                "part = {value = 1.0, count = 56, rest = {7, 8, 9}}\n",
+                "*#0 times (<source>:9:",
+                " #1 sum (<source>:22:17)\n",
+                ", times (<source>:9:",
+                "part = {value = 1.0, count = 56, rest = {7, 8, 9}}\n",
+                "factor = 3\n",
+                ", digits (<source>:14:",
+                "count = 4\n",
+                "5 digits, 23\n",
+                "the program has ended\n",
+            ],
+        )?;
+    }
+    Ok(())
+}
+
+/// Where a check fails, forwards and backwards.
+fn checks() -> Outcome {
+    for device in ["skl", "hsw", "ivb"] {
+        let program = example()?;
+        let script = "continue
+print l
+print &sums[get_group_id(0) + 1]
+last-write parts[0].value
+time
+continue
+reverse-continue
+reverse-continue
+continue
+continue
+";
+        let mut command = debugger_of(&program, device, script)?;
+        let kernel = changed_kernel(&program, OUT_OF_BOUNDS)?;
+        command.arg("--check=memory,arithmetic").arg("--").arg(program.program()).arg(kernel);
+        let output = command.output().map_err(|error| error.to_string())?;
+        let finding = "out-of-bounds write of 8 bytes in kernel sum
+    at sum (<source>:33:37)
+    work-item (48, 0, 0): it begins 0 bytes behind argument 1 (sums) of 32 bytes
+sum (<source>:33:37), work-item (48, 0, 0), lanes ";
+        expect(
+            &output,
+            &[
+                "breakpoint 1 where checks fail\n",
+                finding,
+                "l = 0\n",
+                "&sums[get_group_id(0) + 1] = 0x",
+                "sum (<source>:27:28), work-item (48, 0, 0), lanes ",
+                finding,
+                finding,
+                "at the beginning: nothing was executed before\n",
+                finding,
+                "the program has ended\n",
+            ],
+        )?;
+    }
+    Ok(())
+}
+
+/// Ctrl-C while a kernel runs.
+fn interrupted() -> Outcome {
+    for device in ["skl", "ivb"] {
+        let program = example()?;
+        let script = "continue\nprint step\nnext\ntime 0\nprint own\nquit\n";
+        let mut command = debugger_of(&program, device, script)?;
+        command.arg("--").arg(program.program()).arg(changed_kernel(&program, ENDLESS)?);
+        let mut child = command.stdout(Stdio::piped()).spawn().map_err(|error| error.to_string())?;
+        let lines = BufReader::new(child.stdout.take().ok_or("no output")?).lines();
+        let (to, printed) = mpsc::channel();
+        let reader = thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| to.send(line)));
+        let mut all = Vec::new();
+        // A second one before the kernel runs would end the program.
+        let mut patience = [2, 30].into_iter().map(Duration::from_secs);
+        let mut wait = patience.next().unwrap_or_default();
+        let mut interrupt = Command::new("kill");
+        interrupt.args(["-INT", &child.id().to_string()]);
+        loop {
+            match printed.recv_timeout(wait) {
+                Ok(line) => all.push(line),
+                Err(RecvTimeoutError::Timeout) if all.is_empty() => {
+                    interrupt.status().map_err(|error| error.to_string())?;
+                    wait = patience.next().ok_or("nothing is printed")?;
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        let _ = reader.join();
+        let status = child.wait().map_err(|error| error.to_string())?;
+        let output = Output { status, stdout: all.join("\n").into_bytes(), stderr: Vec::new() };
+        expect(&output, &["interrupted\nsum (<source>:", "step = 8\n", "sum (<source>:", "own = {value = "])?;
+        if !status.success() {
+            return Err(format!("{status}"));
+        }
+    }
+    Ok(())
+}
+
 fn main() {
     let test = |name, run: fn() -> Outcome| harness::test_unless(missing(), name, run);
     harness::run(vec![
         test("forwards", forwards),
         test("backwards", backwards),
         test("conditions", conditions),
+        test("calls", calls),
+        test("checks", checks),
+        test("interrupted", interrupted),
     ]);
 }

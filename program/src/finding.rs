@@ -314,6 +314,14 @@ impl Record {
             size: qword(8),
         }
     }
+
+    /// Whether an argument points into the object: its address, the bytes of its own object in front of that, and the
+    /// object's size.
+    #[must_use]
+    pub const fn is_of(&self, address: u64, before: u64, size: u64) -> bool {
+        let begin = self.address.wrapping_sub(self.offset.cast_unsigned());
+        size == self.size && address == begin.wrapping_add(before)
+    }
 }
 
 /// The other access of a race.
@@ -352,6 +360,16 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// What the check of a site in a kernel has found, by the record of the first work-item, with the object that was
+    /// accessed.
+    #[must_use]
+    pub fn new(kernel: &str, site: &Site, record: &Record, object: Option<Object>) -> Self {
+        let Record { work_item, address, offset, size, .. } = *record;
+        let site = Site { check: site.check.failed_with(record), object, ..site.clone() };
+        let kernel = kernel.into();
+        Self { kernel, site, work_item, address, offset, size, other: None, count: 1, launches: 1 }
+    }
+
     /// The kind: [`Check::name`].
     #[must_use]
     pub fn kind(&self) -> &'static str {

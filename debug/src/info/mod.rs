@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use gencl_program::Kernel;
 use gencl_program::debug_address::Space;
+use gencl_program::finding::Site;
 
 pub use read::read;
 
@@ -20,6 +21,8 @@ pub struct Info {
     pub variables: Vec<Variable>,
     /// Source files.
     pub files: Vec<SourceFile>,
+    /// Places that are checked.
+    pub sites: Vec<Site>,
 }
 
 /// A source file.

@@ -31,7 +31,7 @@ pub fn read(file: &[u8]) -> Result<Info, String> {
     let kernels =
         kernels.map(|(kernel, base)| KernelInfo { kernel, base: *base, rows: Vec::new(), body: None });
     let mut reader = Reader {
-        info: Info { kernels: kernels.collect(), ..Info::default() },
+        info: Info { kernels: kernels.collect(), sites: program.sites, ..Info::default() },
         bases,
         types: HashMap::new(),
         functions: HashMap::new(),

@@ -36,3 +36,20 @@ pub fn example() -> Result<CProgram, String> {
 pub fn kernel() -> PathBuf {
     Path::new(EXAMPLE).join("sum.cl")
 }
+
+/// A file beside a program: its kernel with a text in place of another one.
+pub fn changed_kernel(program: &CProgram, (from, to): (&str, &str)) -> Result<PathBuf, String> {
+    let text = std::fs::read_to_string(kernel()).map_err(|error| error.to_string())?;
+    if !text.contains(from) {
+        return Err(format!("the kernel has no {from}"));
+    }
+    let file = program.path("changed.cl");
+    std::fs::write(&file, text.replace(from, to)).map_err(|error| error.to_string())?;
+    Ok(file)
+}
+
+/// Has the loop never end.
+pub const ENDLESS: (&str, &str) = ("step /= 2", "step /= 1");
+
+/// Has the last work-group write behind the end of a buffer.
+pub const OUT_OF_BOUNDS: (&str, &str) = ("sums[get_group_id(0)] =", "sums[get_group_id(0) + 1] =");

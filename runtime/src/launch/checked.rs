@@ -64,21 +64,9 @@ pub(super) fn findings(buffer: &CheckBuffer, launch: &Launch) -> Vec<Finding> {
         let records = records.iter().filter(|record| record.site as usize == index && count > 0);
         let first =
             records.min_by_key(|record| record.work_item.iter().rev().copied().collect::<Vec<_>>())?;
-        Some(Finding {
-            kernel: launch.name().into(),
-            site: Site {
-                check: site.check.failed_with(first),
-                object: object(buffer, launch, site, first),
-                ..site.clone()
-            },
-            other: None,
-            work_item: first.work_item,
-            address: first.address,
-            offset: first.offset,
-            size: first.size,
-            count: count.into(),
-            launches: 1,
-        })
+        let object = object(buffer, launch, site, first);
+        let finding = Finding::new(launch.name(), site, first, object);
+        Some(Finding { count: count.into(), ..finding })
     };
     launch.executable().sites().iter().zip(counts).enumerate().filter_map(finding).collect()
 }
@@ -104,12 +92,10 @@ fn object(buffer: &CheckBuffer, launch: &Launch, site: &Site, record: &Record) -
     if site.object.is_some() || record.address == 0 {
         return site.object.clone();
     }
-    let begin = record.address.wrapping_sub(record.offset.cast_unsigned());
     let mut arguments = (0..).zip(&launch.kernel().arguments).zip(buffer.extents());
     let ((index, argument), _) = arguments.find(|((_, argument), extent)| {
         argument.kind.is_global()
-            && extent.size == record.size
-            && launch.arguments.address(argument) == begin.wrapping_add(extent.before)
+            && record.is_of(launch.arguments.address(argument), extent.before, extent.size)
     })?;
     Some(Object::Argument(index, argument.name.clone()))
 }
