@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use clap::builder::PossibleValuesParser;
-use gencl_program::finding::Tools;
+use gencl_program::tools::Tools;
 
 use crate::device_name;
 
@@ -16,8 +16,9 @@ pub struct Arguments {
     /// The simulated device.
     #[arg(long, value_name = "NAME", value_parser = device_name())]
     pub device: Option<String>,
-    /// Check kernels as gencl-check does, by all of its tools or these, separated by commas, and stop where a check fails.
-    #[arg(long, value_name = "TOOLS", num_args = 0..=1, require_equals = true, value_delimiter = ',', value_parser = PossibleValuesParser::new(Tools::NAMES), conflicts_with = "dap")]
+    /// Check kernels as gencl-check does, but for data races, by its tools or these, separated by commas, and stop where a
+    /// check fails.
+    #[arg(long, value_name = "TOOLS", num_args = 0..=1, require_equals = true, value_delimiter = ',', value_parser = PossibleValuesParser::new(Tools::OF_CODE), conflicts_with = "dap")]
     pub check: Option<Vec<String>>,
     /// Start gdb instead, which takes the commands; it is told of the first program whose kernel is launched.
     #[arg(long, conflicts_with = "dap")]

@@ -12,7 +12,6 @@ use gencl_simulator::debug::stops::Watch;
 
 use crate::launch::Launch;
 use crate::value::Memory;
-use crate::work_item::{self, Lane};
 
 /// The bytes that change when a check fails; none if the kernel has no checks.
 #[must_use]

@@ -7,6 +7,7 @@ use std::process::{Child, ExitStatus};
 use std::time::Duration;
 
 use gencl_commands::child::{self, NotRun};
+use gencl_program::tools::Tools;
 use gencl_simulator::debug::protocol::SOCKET;
 
 use crate::link::Link;
@@ -22,8 +23,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Starts a program on a simulated device, or that of the environment, with checks by some tools, or all if there are
-    /// none, in its kernels. With `quiet` it has no standard input, and
+    /// Starts a program on a simulated device, or that of the environment, with checks by some tools, or the
+    /// usual ones if there are none, in its kernels. With `quiet` it has no standard input, and
     /// what it prints goes to standard error.
     ///
     /// # Errors
@@ -43,10 +44,8 @@ impl Program {
         let mut options = OsString::from("debug=");
         options.push(folder.path());
         if let Some(tools) = check {
-            options.push(",check");
-            if !tools.is_empty() {
-                options.push(format!(",check-tools={}", tools.join("+")));
-            }
+            let tools = if tools.is_empty() { Tools::default_code() } else { tools.join("+") };
+            options.push(format!(",check,check-tools={tools}"));
         }
         let mut command = child::with_driver(program, device, &options);
         if quiet {

@@ -213,6 +213,7 @@ fn bytes(count: u64) -> String {
 
 /// A side of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Side {
     /// Texels in a row.
     Width,

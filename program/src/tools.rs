@@ -33,6 +33,18 @@ impl Tools {
     /// How many of them are used if none is named. What the others find is a fault in some programs only.
     const DEFAULTS: usize = 7;
 
+    /// Those that are code of kernels, and leave nothing elsewhere as they run.
+    pub const OF_CODE: [&str; 6] = ["memory", "arithmetic", "sync", "undefined", "shift", "overflow"];
+
+    /// How many of these are used if none is named.
+    const CODE_DEFAULTS: usize = 4;
+
+    /// Those of [`Tools::OF_CODE`] that are meant by no names, as debug options have them.
+    #[must_use]
+    pub fn default_code() -> String {
+        Self::OF_CODE[..Self::CODE_DEFAULTS].join("+")
+    }
+
     /// Names that stand for several: those that are used if none is named, and all.
     pub const SETS: [&str; 2] = ["default", "all"];
 

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use gencl_eu::message::{COPY, Found, GROUPS, RUN, RaceLaunch};
 use gencl_program::PushSource;
 use gencl_program::debug::{self, Debug};
-use gencl_program::finding::{Finding, Other};
+use gencl_program::finding::{Finding, Other, Record};
 use gencl_program::report;
 
 use super::race_buffer::RaceBuffer;
@@ -55,17 +55,16 @@ fn race(launch: &Launch, records: &[Found], site: usize, count: u32) -> Option<F
         site: site.clone(),
         work_item: item.and_then(|item| work_item(launch, first.other.group(), item)),
     });
-    Some(Finding {
-        kernel: launch.name().into(),
-        site: sites[site].clone(),
-        other,
+    let record = Record {
+        site: first.site,
         work_item: ids(first).map(|id| id as u32),
         address: first.address,
         offset: 0,
         size: 0,
-        count: count.into(),
-        launches: 1,
-    })
+    };
+    let site = &sites[site];
+    let finding = Finding::new(launch.name(), site, &record, site.object.clone());
+    Some(Finding { other, count: count.into(), ..finding })
 }
 
 /// The global id of a work-item, by its number in a group.
