@@ -387,7 +387,8 @@ impl RaceTable {
     pub fn global_entry(&self, granule: u64) -> (u32, u64) {
         let above = granule >> self.dwords[10];
         let place = (granule as u32).wrapping_add((above as u32).wrapping_mul(0x9e37)) & self.dwords[9];
-        (self.dwords[8] + place, above & 0x3fff)
+        // Parts of the address space that are far apart differ in the upper bits only.
+        (self.dwords[8] + place, (above ^ above >> 14 ^ above >> 28) & 0x3fff)
     }
 
     /// Offsets of the word of an entry, and of its site and time; `kind`: 0 the last write, 1 read, 2 atomic operation.

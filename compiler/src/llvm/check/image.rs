@@ -34,14 +34,16 @@ pub fn mark_images(context: &Context, module: &Module) {
     });
     for (call, name) in accesses.collect::<Vec<_>>() {
         builder.before(call);
-        let mark = builder.call(&format!("{MARK}{name}"), builder.void(), &call.call_arguments());
-        if let Some(function) = mark.callee() {
-            // Marks of two images must not become one of either.
-            ["nomerge", "nounwind", "willreturn"]
-                .iter()
-                .for_each(|name| function.add_attribute(context, name));
-        }
+        keep_apart(context, builder.call(&format!("{MARK}{name}"), builder.void(), &call.call_arguments()));
     }
+}
+
+/// Calls of a function for two images, or samplers, must not become one of either.
+fn keep_apart<'m>(context: &Context, call: Value<'m>) -> Value<'m> {
+    if let Some(function) = call.callee() {
+        ["nomerge", "nounwind", "willreturn"].iter().for_each(|name| function.add_attribute(context, name));
+    }
+    call
 }
 
 /// Whether an instruction is a mark of an access.
@@ -87,14 +89,14 @@ impl<'n> Access<'n> {
 
 impl<'m> Checker<'_, 'm> {
     /// Checks an access at its mark.
-    pub(super) fn image(&mut self, kernel: Value<'m>, mark: Value<'m>) {
+    pub(super) fn image(&mut self, context: &Context, kernel: Value<'m>, mark: Value<'m>) {
         let name = mark.callee().map(Value::name).unwrap_or_default();
         let Some(access) = name.strip_prefix(MARK).and_then(Access::of) else { return };
         let b = self.builder;
         b.before(mark);
         let arguments = mark.call_arguments();
         let (image, coordinates) = (arguments[0], arguments[if access.is_sampled { 2 } else { 1 }]);
-        let sampler = access.is_sampled.then(|| Sampler::of(b, arguments[1]));
+        let sampler = access.is_sampled.then(|| Sampler::of(context, b, arguments[1]));
         // Choices by constants are none.
         if sampler.as_ref().is_some_and(|sampler| sampler.has_no_mode.integer() == Some(0)) {
             return;
@@ -130,9 +132,11 @@ struct Sampler<'m> {
 }
 
 impl<'m> Sampler<'m> {
-    fn of(b: &Builder<'m>, sampler: Value<'m>) -> Self {
-        let number = made_of(sampler)
-            .map_or_else(|| b.call(SAMPLER_NUMBER, b.int(32), &[sampler]), |number| b.number(32, number));
+    fn of(context: &Context, b: &Builder<'m>, sampler: Value<'m>) -> Self {
+        let number = match made_of(sampler) {
+            Some(number) => b.number(32, number),
+            None => keep_apart(context, b.call(SAMPLER_NUMBER, b.int(32), &[sampler])),
+        };
         let has_none = |mask| b.equal(b.binary(Opcode::LLVMAnd, number, b.number(32, mask)), b.number(32, 0));
         let is_normalized = b.equal(has_none(NORMALIZED), b.number(1, 0));
         Self { has_no_mode: has_none(ADDRESSING), is_normalized }

@@ -84,7 +84,8 @@ pub fn accesses(context: &Context, module: &Module, tools: Tools, sites: &mut In
                 memory
             });
             if let Some(races) = &races {
-                checker.race(races, kernel, (*instruction, access), memory);
+                let failed = out_of_bounds.get(&(*instruction, access.operand)).copied();
+                checker.race(races, kernel, (*instruction, access), memory, failed);
             }
         }
         if let Some(objects) = objects {
@@ -93,7 +94,7 @@ pub fn accesses(context: &Context, module: &Module, tools: Tools, sites: &mut In
         let marks = [mark::is_mark as fn(Value) -> bool, barrier::is_mark, image::is_mark];
         let [values, calls, images] =
             marks.map(|is_mark| instructions.iter().copied().filter(|i| is_mark(*i)).collect::<Vec<_>>());
-        images.iter().for_each(|mark| checker.image(kernel, *mark));
+        images.iter().for_each(|mark| checker.image(context, kernel, *mark));
         // Zeros, so that what a kernel with faults computes repeats.
         values.into_iter().for_each(|value| value.replace(builder.zero(value.ty())));
         calls.into_iter().chain(images).for_each(Value::erase);

@@ -210,13 +210,15 @@ fn only_read<'m>(
 }
 
 impl<'m> Checker<'_, 'm> {
-    /// Checks that an access does not race with earlier ones. It is performed by the pointer `memory`.
+    /// Checks that an access does not race with earlier ones. It is performed by the pointer `memory`, and left out where
+    /// it `failed` other checks.
     pub(super) fn race(
         &mut self,
         races: &Races<'m>,
         kernel: Value<'m>,
         (instruction, access): (Value<'m>, &Access<'m>),
         memory: Value<'m>,
+        failed: Option<Value<'m>>,
     ) {
         let Some(space) = space_of(access.pointer) else { return };
         let Some(size) = access.length.integer().filter(|size| (1..=LARGEST).contains(size)) else { return };
@@ -247,7 +249,8 @@ impl<'m> Checker<'_, 'm> {
                 .only_read
                 .get(&root)
                 .map(|is_shared| b.compare(IntPredicate::LLVMIntNE, *is_shared, none));
-            for happens in is_shared.into_iter().chain(happens) {
+            let has_passed = failed.map(|failed| b.equal(failed, b.zero(failed.ty())));
+            for happens in is_shared.into_iter().chain(happens).chain(has_passed) {
                 address = b.select(happens, address, b.number(64, u64::MAX));
             }
             let upper = b.binary(Opcode::LLVMLShr, address, b.number(64, 32));

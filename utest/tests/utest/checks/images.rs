@@ -50,6 +50,8 @@ pub const ROWS: &[Row] = &[
         &[found(READ, 3, "(0, 0, 0): x is -1, the width of argument 1 (image) 64")]),
     row("image_sample_normalized", &[Ints(256), LINE, Unaddressed(true)], "K(global float4 *p, read_only image1d_t image, sampler_t s) {\n  int i = get_global_id(0);\n  p[i] = read_imagef(image, s, i / 60.0f);\n}",
         &[found(READ, 3, "(60, 0, 0): x is 64, the width of argument 1 (image) 64")]),
+    row("image_two_samplers", &[Ints(256), LINE, ToEdge(false), Unaddressed(false)], "K(global float4 *p, read_only image1d_t image, sampler_t s, sampler_t t) {\n  int i = get_global_id(0);\n  if (i & 1)\n    p[i] = read_imagef(image, t, i + 2.0f);\n  else\n    p[i] = read_imagef(image, s, i + 2.0f);\n}",
+        &[found(READ, 4, "(63, 0, 0): x is 65, the width of argument 1 (image) 64")]),
     plane(right("image_right", &[PLANE, PLANE], "K(write_only image2d_t to, read_only image2d_t from) {\n  int2 at = (int2)(get_global_id(0), get_global_id(1));\n  if (at.x < get_image_width(to)) write_imagef(to, at, read_imagef(from, (int2)(47, 7) - at));\n}")),
     right("image_defined_outside", &[Ints(256), PLANES, LINE, ToEdge(false)], "K(global float4 *p, read_only image2d_array_t image, read_only image1d_t line, sampler_t s) {\n  const sampler_t border = CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST, none = CLK_ADDRESS_NONE;\n  int i = get_global_id(0);\n  p[i] = read_imagef(image, border, (float4)(i - 9, 99, -9, 0)) + read_imagef(line, s, 70) + read_imagef(image, none, (float4)(63.9f, 0, 9, 0));\n}"),
     right("image_normalized_right", &[Ints(256), PLANE, Unaddressed(true)], "K(global float4 *p, read_only image2d_t image, sampler_t s) {\n  int i = get_global_id(0);\n  p[i] = read_imagef(image, s, (float2)(i / 64.0f, 0.999f));\n}"),
