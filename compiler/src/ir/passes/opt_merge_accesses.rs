@@ -2,7 +2,7 @@
 //!
 //! One message transfers up to four elements for each lane, or a block for all of them, and costs hardly more
 //! than one for a single element. Within a block, loads are moved to the first of them and stores to the
-//! last, if no access between them may alias. Addresses are compared as a root and a constant; the
+//! last, if no access between them, or moved there, may alias. Addresses are compared as a root and a constant; the
 //! translation computes them as an argument and an offset of 32 bits (`translate/offset.rs`), whose constant
 //! part is found here. Per-lane form.
 
@@ -206,15 +206,26 @@ fn plan(function: &Function, values: &Values, uniform: &FixedBitSet, block: Bloc
         let place = places.0[&index];
         let elements = if is_load { instruction.dsts.len() } else { instruction.values().len() };
         let member = (index, place.constant, elements);
+        // A store of what is loaded may move, too: behind the first load of the group.
+        let is_stored_behind = |first: usize| {
+            open.iter().chain(&done).any(|stores| {
+                !stores.is_load
+                    && stores.space.overlaps(space)
+                    && stores.members.iter().any(|member| member.0 > first)
+                    && stores.overlaps(&stores.members, place.constant, elements)
+            })
+        };
         let joins = |group: &Group| {
             (group.space, group.ty, group.root, group.is_load) == (space, ty, place.root, is_load)
                 && !group.overlaps(&group.members, place.constant, elements)
                 && !group.overlaps(&group.passed, place.constant, elements)
+                && !(is_load && group.members.iter().any(|member| is_stored_behind(member.0)))
         };
+        let joined: Vec<bool> = open.iter().map(joins).collect();
         let mut own = None;
         let mut kept = Vec::new();
-        for mut group in open {
-            if joins(&group) {
+        for (mut group, joins) in open.into_iter().zip(joined) {
+            if joins {
                 own = Some(kept.len());
             } else if group.space.overlaps(space) && !(group.is_load && is_load) {
                 // An access that may alias ends a group.
