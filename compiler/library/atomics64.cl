@@ -6,6 +6,10 @@
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
 
+// The accesses under the lock, marked so that checks for data races tell them from others.
+#define LOAD __builtin_nontemporal_load(object)
+#define STORE(VALUE) __builtin_nontemporal_store(VALUE, object)
+
 // The first active lane takes the lock for its thread. Lanes with one address act in registers, in the order of lanes
 // (TOGETHER); others one after the other (ONE), as two of them may have the same address. All lanes stay in each loop
 // until the last one is done: one that holds the lock must not be parked behind it. Messages of a thread to local
@@ -20,13 +24,13 @@
             taken = __gencl_atomic_xchg_local_u32(lock, 1) == 0; \
     } while (!__gencl_ballot(taken)); \
     if (!__gencl_ballot(place != __gencl_shuffle_u32(place, first))) { \
-        before = *object; \
+        before = LOAD; \
         TOGETHER \
     } else { \
         uint left = active; \
         do { \
             if (lane == __builtin_ctz(left)) { \
-                before = *object; \
+                before = LOAD; \
                 ONE; \
             } \
             left &= left - 1; \
@@ -47,8 +51,8 @@
             x = __gencl_exclusive_scan_##SCAN##_##NAME(own); \
             before = RESULT; \
             x = own; \
-            if (lane == last) *object = RESULT;, \
-            *object = RESULT) \
+            if (lane == last) STORE(RESULT);, \
+            STORE(RESULT)) \
     }
 // Each lane finds what the one before has left. Of the lanes that are left, none but the first whose expectation is
 // met changes anything.
@@ -65,8 +69,8 @@
         UNDER_LOCK( \
             const TYPE previous = __gencl_shuffle_u64(x, 31 - clz(active & (1u << lane) - 1)); \
             if (lane != first) before = previous; \
-            if (lane == last) *object = x;, \
-            *object = x) \
+            if (lane == last) STORE(x);, \
+            STORE(x)) \
     } \
     TYPE CONVERGENT __gencl_atomic_cmp_xchg_local_##NAME(volatile local TYPE *object, TYPE expected, TYPE desired) { \
         TYPE before = 0; \
@@ -80,8 +84,8 @@
                 if (met) now = __gencl_shuffle_u64(desired, __builtin_ctz(met)); \
                 left = met ? left & -one & ~one : 0; \
             } while (left); \
-            if (lane == last) *object = now;, \
-            if (before == expected) *object = desired) \
+            if (lane == last) STORE(now);, \
+            if (before == expected) STORE(desired)) \
     }
 LOCAL(long, s64)
 LOCAL(ulong, u64)

@@ -643,8 +643,13 @@ impl<'m> Value<'m> {
     /// Whether a float operation has `!fpmath` metadata (a permitted error).
     #[must_use]
     pub fn has_accuracy(self) -> bool {
-        let name = "fpmath";
-        let kind = ask!(LLVMGetMDKindID(name.as_ptr().cast(), name.len() as u32));
+        self.is_marked("fpmath")
+    }
+
+    /// Whether an instruction has metadata of a kind.
+    #[must_use]
+    pub fn is_marked(self, kind: &str) -> bool {
+        let kind = ask!(LLVMGetMDKindID(kind.as_ptr().cast(), kind.len() as u32));
         !ask!(LLVMGetMetadata(self.raw, kind)).is_null()
     }
 

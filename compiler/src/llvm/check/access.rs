@@ -48,6 +48,11 @@ pub(super) fn of<'m>(
     };
     match instruction.opcode() {
         Opcode::LLVMLoad if is_of_part(instruction) => Vec::new(),
+        Opcode::LLVMLoad | Opcode::LLVMStore if is_atomic(instruction) => {
+            let is_load = instruction.opcode() == Opcode::LLVMLoad;
+            let (operand, value) = if is_load { (0, instruction) } else { (1, instruction.operand(0)) };
+            of_type(operand, value, Kind::Atomic)
+        }
         Opcode::LLVMLoad => of_type(0, instruction, Kind::Read),
         Opcode::LLVMStore => of_type(1, instruction.operand(0), Kind::Write),
         Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => of_type(0, instruction.operand(1), Kind::Atomic),
@@ -70,6 +75,12 @@ pub(super) fn of<'m>(
         }
         _ => Vec::new(),
     }
+}
+
+/// Whether a load or store is atomic, or part of an operation that is: of the library's functions under a lock, which mark
+/// theirs (`library/atomics64.cl`).
+fn is_atomic(instruction: Value) -> bool {
+    instruction.is_atomic() || instruction.is_marked("nontemporal")
 }
 
 /// Whether an atomic operation does not depend on what is in memory.
