@@ -145,7 +145,7 @@ fn single_passes_are_dumped_by_their_names() {
     assert!(
         !unknown.status.success()
             && message.contains(
-                "the passes are rename, unify, drop-destructors, mark-sub-groups, check-arithmetic,"
+                "the passes are rename, unify, drop-destructors, order-atomics, mark-sub-groups, check-arithmetic,"
             ),
         "{message}"
     );

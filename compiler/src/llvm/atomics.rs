@@ -11,8 +11,63 @@ use super::prepare::for_each_instruction;
 use super::view::{self, Opcode, RmwOp, Type, TypeKind, Value};
 use crate::ir::AtomicOp;
 
-/// Address space of local memory.
+/// Address spaces of global and local memory.
+const GLOBAL: TypeKind = TypeKind::Pointer(1);
 const LOCAL: TypeKind = TypeKind::Pointer(3);
+
+/// The intrinsic for fences, and its flags for local and global memory.
+const FENCE: &str = "__gencl_fence";
+const LOCAL_FENCE: u64 = 1;
+const GLOBAL_FENCE: u64 = 2;
+
+/// Whether there are atomic instructions: modules of SPIR-V have some, others have calls of the library.
+pub fn are_ordered(module: &Module) -> bool {
+    let functions = view::Module::of(module).functions().flat_map(view::Value::blocks);
+    functions.flat_map(view::Block::instructions).any(|instruction| instruction.order().is_some())
+}
+
+/// Puts fences around atomic instructions, as their orders ask for, and makes loads and stores of global and local memory
+/// atomic operations, as in the library's functions (`library/atomics20.cl`): a thread that loads what another one of the
+/// work-group stores waits for it then.
+///
+/// # Errors
+/// An operation that the compiler does not support.
+pub fn order(context: &Context, module: &Module) -> Result<(), String> {
+    let builder = Builder::new(context, module);
+    let mut found = Vec::new();
+    for_each_instruction(module, |instruction| {
+        found.extend(instruction.order().map(|order| (instruction, order)));
+    });
+    for (instruction, (releases, acquires)) in found {
+        let (pointer, value) = match instruction.opcode() {
+            Opcode::LLVMStore => (instruction.operand(1), instruction.operand(0)),
+            Opcode::LLVMLoad => (instruction.operand(0), instruction),
+            _ => (instruction.operand(0), instruction.operand(1)),
+        };
+        let flags = match pointer.ty().kind() {
+            GLOBAL => GLOBAL_FENCE,
+            LOCAL => LOCAL_FENCE,
+            TypeKind::Pointer(GENERIC) => GLOBAL_FENCE | LOCAL_FENCE,
+            _ => continue,
+        };
+        let fence = || builder.call(FENCE, builder.void(), &[builder.number(32, flags)]);
+        let Some(behind) = instruction.next() else { continue };
+        if acquires {
+            builder.before(behind);
+            fence();
+        }
+        builder.before(instruction);
+        if releases {
+            fence();
+        }
+        let is_access = matches!(instruction.opcode(), Opcode::LLVMLoad | Opcode::LLVMStore);
+        let bits = 8 * view::Module::of(module).store_size_of(value.ty()) as u32;
+        if is_access && matches!(pointer.ty().kind(), GLOBAL | LOCAL) && matches!(bits, 32 | 64) {
+            Lowering { b: &builder, instruction, pointer, bits }.replace()?;
+        }
+    }
+    Ok(())
+}
 
 /// Replaces them. Returns whether there were any.
 ///
@@ -30,19 +85,16 @@ pub fn lower(context: &Context, module: &Module) -> Result<bool, String> {
         let pointer = instruction.operand(pointer);
         let bits = 8 * view::Module::of(module).store_size_of(value.ty()) as u32;
         let is_access = matches!(instruction.opcode(), Opcode::LLVMLoad | Opcode::LLVMStore);
+        let is_ordered = instruction.order().is_some() && matches!(bits, 32 | 64);
         let kind = pointer.ty().kind();
-        if kind == LOCAL && bits == 64 || kind == TypeKind::Pointer(GENERIC) && !is_access {
+        if kind == LOCAL && bits == 64 || kind == TypeKind::Pointer(GENERIC) && (!is_access || is_ordered) {
             found.push((instruction, pointer, bits));
         }
     });
     let builder = Builder::new(context, module);
     for &(instruction, pointer, bits) in &found {
         builder.before(instruction);
-        let new = Lowering { b: &builder, instruction, pointer, bits }.value()?;
-        if let Some(new) = new {
-            instruction.replace_uses(new);
-        }
-        instruction.erase();
+        Lowering { b: &builder, instruction, pointer, bits }.replace()?;
     }
     Ok(!found.is_empty())
 }
@@ -73,6 +125,15 @@ struct Lowering<'b, 'm> {
 }
 
 impl<'m> Lowering<'_, 'm> {
+    /// Replaces the instruction.
+    fn replace(&self) -> Result<(), String> {
+        if let Some(new) = self.value()? {
+            self.instruction.replace_uses(new);
+        }
+        self.instruction.erase();
+        Ok(())
+    }
+
     /// What the instruction's result is replaced by; `None` for a store.
     fn value(&self) -> Result<Option<Value<'m>>, String> {
         let (b, instruction) = (self.b, self.instruction);
@@ -101,13 +162,13 @@ impl<'m> Lowering<'_, 'm> {
         })
     }
 
-    /// Calls the library's function for an operation; the value before.
+    /// Calls the library's function for an operation, or the intrinsic; the value before.
     fn call(&self, op: AtomicOp, signed: bool, operands: &[Value<'m>]) -> Value<'m> {
         let number = format!("{}{}", if signed { 's' } else { 'u' }, self.bits);
-        let (name, pointer) = if self.pointer.ty().kind() == LOCAL {
-            (format!("__gencl_atomic_{op}_local_{number}"), self.pointer)
-        } else {
-            (format!("__gencl_generic_atomic_{op}_{number}"), generic::address(self.b, self.pointer))
+        let (name, pointer) = match self.pointer.ty().kind() {
+            LOCAL => (format!("__gencl_atomic_{op}_local_{number}"), self.pointer),
+            GLOBAL => (format!("__gencl_atomic_{op}_global_{number}"), self.pointer),
+            _ => (format!("__gencl_generic_atomic_{op}_{number}"), generic::address(self.b, self.pointer)),
         };
         let arguments: Vec<_> = std::iter::once(pointer).chain(operands.iter().copied()).collect();
         self.b.call(&name, self.b.int(self.bits), &arguments)

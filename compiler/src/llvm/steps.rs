@@ -135,6 +135,10 @@ pub const STEPS: &[Step] = &[
         Ok(())
     })
     .only_if(|work| view::Module::of(work.module).function(prepare::AT_EXIT).is_some()),
+    Step::new("order-atomics", "fences around SPIR-V's atomics", |work| {
+        atomics::order(work.context, work.module)
+    })
+    .only_if(|work| atomics::are_ordered(work.module)),
     Step::new("mark-sub-groups", "marks functions that call functions of sub-groups", |work| {
         prepare::mark_sub_groups(work.context, work.module);
         Ok(())

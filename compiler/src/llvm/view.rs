@@ -8,24 +8,24 @@ use inkwell::llvm_sys::core::{
     LLVMCountParams, LLVMCountStructElementTypes, LLVMDisposeMessage, LLVMDisposeValueMetadataEntries,
     LLVMGetAggregateElement, LLVMGetAlignment, LLVMGetAllocatedType, LLVMGetArrayLength2, LLVMGetAsString,
     LLVMGetAtomicRMWBinOp, LLVMGetBasicBlockParent, LLVMGetBasicBlockTerminator,
-    LLVMGetCallSiteEnumAttribute, LLVMGetCalledValue, LLVMGetCondition, LLVMGetConstOpcode,
-    LLVMGetDebugLocColumn, LLVMGetDebugLocLine, LLVMGetElementType, LLVMGetEnumAttributeAtIndex,
-    LLVMGetEnumAttributeKindForName, LLVMGetEnumAttributeValue, LLVMGetFCmpPredicate, LLVMGetFastMathFlags,
-    LLVMGetFirstBasicBlock, LLVMGetFirstFunction, LLVMGetFirstGlobal, LLVMGetFirstInstruction,
-    LLVMGetFirstUse, LLVMGetFunctionCallConv, LLVMGetGEPSourceElementType, LLVMGetGlobalParent,
-    LLVMGetICmpPredicate, LLVMGetIncomingBlock, LLVMGetIncomingValue, LLVMGetIndices, LLVMGetInitializer,
-    LLVMGetInstructionOpcode, LLVMGetInstructionParent, LLVMGetIntTypeWidth, LLVMGetIsDisjoint,
-    LLVMGetMDKindID, LLVMGetMDKindIDInContext, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands,
-    LLVMGetMDString, LLVMGetMaskValue, LLVMGetMetadata, LLVMGetModuleContext, LLVMGetNSW,
-    LLVMGetNextBasicBlock, LLVMGetNextFunction, LLVMGetNextGlobal, LLVMGetNextInstruction, LLVMGetNextUse,
-    LLVMGetNumArgOperands, LLVMGetNumIndices, LLVMGetNumMaskElements, LLVMGetNumOperands,
-    LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetOrdering, LLVMGetParam, LLVMGetPointerAddressSpace,
-    LLVMGetStringAttributeAtIndex, LLVMGetStringAttributeValue, LLVMGetSuccessor, LLVMGetTypeAttributeValue,
-    LLVMGetTypeKind, LLVMGetUser, LLVMGetValueKind, LLVMGetValueName2, LLVMGetVectorSize,
-    LLVMGlobalCopyAllMetadata, LLVMGlobalGetValueType, LLVMIsConditional, LLVMIsDeclaration,
-    LLVMIsGlobalConstant, LLVMMetadataAsValue, LLVMPrintTypeToString, LLVMPrintValueToString,
-    LLVMStructGetTypeAtIndex, LLVMTypeOf, LLVMValueMetadataEntriesGetKind,
-    LLVMValueMetadataEntriesGetMetadata,
+    LLVMGetCallSiteEnumAttribute, LLVMGetCalledValue, LLVMGetCmpXchgSuccessOrdering, LLVMGetCondition,
+    LLVMGetConstOpcode, LLVMGetDebugLocColumn, LLVMGetDebugLocLine, LLVMGetElementType,
+    LLVMGetEnumAttributeAtIndex, LLVMGetEnumAttributeKindForName, LLVMGetEnumAttributeValue,
+    LLVMGetFCmpPredicate, LLVMGetFastMathFlags, LLVMGetFirstBasicBlock, LLVMGetFirstFunction,
+    LLVMGetFirstGlobal, LLVMGetFirstInstruction, LLVMGetFirstUse, LLVMGetFunctionCallConv,
+    LLVMGetGEPSourceElementType, LLVMGetGlobalParent, LLVMGetICmpPredicate, LLVMGetIncomingBlock,
+    LLVMGetIncomingValue, LLVMGetIndices, LLVMGetInitializer, LLVMGetInstructionOpcode,
+    LLVMGetInstructionParent, LLVMGetIntTypeWidth, LLVMGetIsDisjoint, LLVMGetMDKindID,
+    LLVMGetMDKindIDInContext, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetMDString,
+    LLVMGetMaskValue, LLVMGetMetadata, LLVMGetModuleContext, LLVMGetNSW, LLVMGetNextBasicBlock,
+    LLVMGetNextFunction, LLVMGetNextGlobal, LLVMGetNextInstruction, LLVMGetNextUse, LLVMGetNumArgOperands,
+    LLVMGetNumIndices, LLVMGetNumMaskElements, LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand,
+    LLVMGetOrdering, LLVMGetParam, LLVMGetPointerAddressSpace, LLVMGetStringAttributeAtIndex,
+    LLVMGetStringAttributeValue, LLVMGetSuccessor, LLVMGetTypeAttributeValue, LLVMGetTypeKind, LLVMGetUser,
+    LLVMGetValueKind, LLVMGetValueName2, LLVMGetVectorSize, LLVMGlobalCopyAllMetadata,
+    LLVMGlobalGetValueType, LLVMIsConditional, LLVMIsDeclaration, LLVMIsGlobalConstant, LLVMMetadataAsValue,
+    LLVMPrintTypeToString, LLVMPrintValueToString, LLVMStructGetTypeAtIndex, LLVMTypeOf,
+    LLVMValueMetadataEntriesGetKind, LLVMValueMetadataEntriesGetMetadata,
 };
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target::{
@@ -695,6 +695,25 @@ impl<'m> Value<'m> {
     #[must_use]
     pub fn is_atomic(self) -> bool {
         ask!(LLVMGetOrdering(self.raw)) != LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
+    }
+
+    /// How an atomic load or store, an `atomicrmw` or a `cmpxchg` that succeeds orders other accesses: as a release, and as
+    /// an acquisition. `None` for other instructions, and for atomic ones that are not even ordered among themselves.
+    #[must_use]
+    pub fn order(self) -> Option<(bool, bool)> {
+        use LLVMAtomicOrdering::*;
+        let ordering = match self.opcode() {
+            Opcode::LLVMLoad | Opcode::LLVMStore | Opcode::LLVMAtomicRMW => ask!(LLVMGetOrdering(self.raw)),
+            Opcode::LLVMAtomicCmpXchg => ask!(LLVMGetCmpXchgSuccessOrdering(self.raw)),
+            _ => return None,
+        };
+        match ordering {
+            LLVMAtomicOrderingNotAtomic | LLVMAtomicOrderingUnordered => None,
+            LLVMAtomicOrderingMonotonic => Some((false, false)),
+            LLVMAtomicOrderingAcquire => Some((false, true)),
+            LLVMAtomicOrderingRelease => Some((true, false)),
+            LLVMAtomicOrderingAcquireRelease | LLVMAtomicOrderingSequentiallyConsistent => Some((true, true)),
+        }
     }
 
     /// The operation of an `atomicrmw`.

@@ -61,7 +61,7 @@ fn definition(name: &str, operation: &str, bits: u32, class: StorageClass, order
     let (float, pointer) = (if bits == 32 { "float" } else { "double" }, pointer(class));
     let load = match is_local_quadword(bits, class) {
         true => format!("call spir_func i64 @{LOCAL_LOAD}(ptr addrspace(3) %pointer, i64 0) #0"),
-        false => format!("load atomic i{bits}, {pointer} %pointer monotonic, align {}", bits / 8),
+        false => format!("load atomic i{bits}, {pointer} %pointer unordered, align {}", bits / 8),
     };
     let new = match operation {
         "fadd" => format!("fadd {float} %value, %operand"),

@@ -40,6 +40,7 @@ pub fn cases() -> Vec<Case> {
         Case::of_gencl("others have attributes of binaries, too", "il_attributes", attributes),
         Case::of_gencl("others report other codes", "il_damaged", damaged),
         Case::of_gencl("others may lack SPV_EXT_shader_atomic_float_*", "il_float_atomics", float_atomics),
+        Case::new("il_turns", turns),
         own("il_not_supported", not_supported),
         own("il_cache", cache),
     ];
@@ -102,6 +103,16 @@ fn float_atomics() -> Outcome {
     let (out, input) = (gpu.buffer(&[0.5f32, 1000.0, -1000.0])?, gpu.buffer(&values)?);
     gencl_utest::run(&kernel, &[out.arg(), input.arg()], &Launch::linear(256, 64))?;
     same(&out.read()?, &[values.iter().sum::<f32>() + 0.5, -100.0, 155.0])
+}
+
+/// A thread of a work-group waits for another one by atomic loads.
+fn turns() -> Outcome {
+    let mut program = from_il(&module::turns(bits()?))?;
+    build(&mut program)?;
+    let kernel = Kernel::create(&program, "turns").map_err(text("clCreateKernel"))?;
+    let buffer = Gpu::get()?.buffer(&[0_u32])?;
+    gencl_utest::run(&kernel, &[buffer.arg()], &Launch::linear(64, 64))?;
+    same(&buffer.read()?, &[7_u32])
 }
 
 /// Versions are listed as text and as numbers, the newest first, among them 1.0 to 1.4.

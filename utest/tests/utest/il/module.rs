@@ -412,3 +412,47 @@ fn float_atomics_of(bits: u32) -> Result<Vec<u8>, rspirv::dr::Error> {
     b.entry_point(ExecutionModel::Kernel, function, "float_atomics", [id]);
     Ok(bytes(b))
 }
+
+/// A kernel `turns(global uint *p)`: the work-item 0 loads `p[0]` until it is 7, which the work-item 63 stores.
+pub fn turns(bits: u32) -> Vec<u8> {
+    turns_of(bits).expect("the module is whole")
+}
+
+fn turns_of(bits: u32) -> Result<Vec<u8>, rspirv::dr::Error> {
+    let mut b = begin(bits, &[]);
+    let (void, int, truth) = (b.type_void(), b.type_int(32, 0), b.type_bool());
+    let size = b.type_int(bits, 0);
+    let sizes = b.type_vector(size, 3);
+    let input = b.type_pointer(None, StorageClass::Input, sizes);
+    let ints = b.type_pointer(None, StorageClass::CrossWorkgroup, int);
+    let kernel = b.type_function(void, [ints]);
+    let id = b.variable(input, None, StorageClass::Input, None);
+    b.decorate(id, Decoration::BuiltIn, [Operand::BuiltIn(BuiltIn::GlobalInvocationId)]);
+    // The scope of the device, an acquisition, a release.
+    let [scope, acquire, release, seven] = [1, 2, 4, 7].map(|value| b.constant_bit32(int, value));
+    let function = b.begin_function(void, None, FunctionControl::NONE, kernel)?;
+    let p = b.function_parameter(ints)?;
+    let [wait, other, store, end] = [(); 4].map(|()| b.id());
+    b.begin_block(None)?;
+    let ids = b.load(sizes, None, id, None, [])?;
+    let number = b.composite_extract(size, None, ids, [0])?;
+    let number = if bits == 32 { number } else { b.u_convert(int, None, number)? };
+    let [first, last] = [0, 63].map(|value| b.constant_bit32(int, value));
+    let is_first = b.i_equal(truth, None, number, first)?;
+    b.branch_conditional(is_first, wait, other, [])?;
+    b.begin_block(Some(wait))?;
+    let value = b.atomic_load(int, None, p, scope, acquire)?;
+    let is_there = b.i_equal(truth, None, value, seven)?;
+    b.branch_conditional(is_there, end, wait, [])?;
+    b.begin_block(Some(other))?;
+    let is_last = b.i_equal(truth, None, number, last)?;
+    b.branch_conditional(is_last, store, end, [])?;
+    b.begin_block(Some(store))?;
+    b.atomic_store(p, scope, release, seven)?;
+    b.branch(end)?;
+    b.begin_block(Some(end))?;
+    b.ret()?;
+    b.end_function()?;
+    b.entry_point(ExecutionModel::Kernel, function, "turns", [id]);
+    Ok(bytes(b))
+}
