@@ -219,7 +219,7 @@ fn plan(function: &Function, values: &Values, uniform: &FixedBitSet, block: Bloc
             (group.space, group.ty, group.root, group.is_load) == (space, ty, place.root, is_load)
                 && !group.overlaps(&group.members, place.constant, elements)
                 && !group.overlaps(&group.passed, place.constant, elements)
-                && !(is_load && group.members.iter().any(|member| is_stored_behind(member.0)))
+                && (!is_load || group.members.iter().all(|member| !is_stored_behind(member.0)))
         };
         let joined: Vec<bool> = open.iter().map(joins).collect();
         let mut own = None;
