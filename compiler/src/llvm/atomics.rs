@@ -15,10 +15,32 @@ use crate::ir::AtomicOp;
 const GLOBAL: TypeKind = TypeKind::Pointer(1);
 const LOCAL: TypeKind = TypeKind::Pointer(3);
 
-/// The intrinsic for fences, and its flags for local and global memory.
-const FENCE: &str = "__gencl_fence";
-const LOCAL_FENCE: u64 = 1;
-const GLOBAL_FENCE: u64 = 2;
+/// The intrinsic for fences.
+pub const FENCE: &str = "__gencl_fence";
+
+/// `CLK_LOCAL_MEM_FENCE` and `CLK_GLOBAL_MEM_FENCE`.
+pub const LOCAL_FENCE: u64 = 1;
+/// See [`LOCAL_FENCE`].
+pub const GLOBAL_FENCE: u64 = 2;
+
+/// The pointer of an atomic instruction, and the value in memory, or one of its type.
+fn operands<'m>(instruction: Value<'m>) -> Option<(Value<'m>, Value<'m>)> {
+    match instruction.opcode() {
+        Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => {
+            Some((instruction.operand(0), instruction.operand(1)))
+        }
+        Opcode::LLVMLoad if instruction.is_atomic() => Some((instruction.operand(0), instruction)),
+        Opcode::LLVMStore if instruction.is_atomic() => {
+            Some((instruction.operand(1), instruction.operand(0)))
+        }
+        _ => None,
+    }
+}
+
+/// Whether it is a load or a store.
+fn is_access(instruction: Value) -> bool {
+    matches!(instruction.opcode(), Opcode::LLVMLoad | Opcode::LLVMStore)
+}
 
 /// Whether there are atomic instructions: modules of SPIR-V have some, others have calls of the library.
 pub fn are_ordered(module: &Module) -> bool {
@@ -39,11 +61,7 @@ pub fn order(context: &Context, module: &Module) -> Result<(), String> {
         found.extend(instruction.order().map(|order| (instruction, order)));
     });
     for (instruction, (releases, acquires)) in found {
-        let (pointer, value) = match instruction.opcode() {
-            Opcode::LLVMStore => (instruction.operand(1), instruction.operand(0)),
-            Opcode::LLVMLoad => (instruction.operand(0), instruction),
-            _ => (instruction.operand(0), instruction.operand(1)),
-        };
+        let Some((pointer, value)) = operands(instruction) else { continue };
         let flags = match pointer.ty().kind() {
             GLOBAL => GLOBAL_FENCE,
             LOCAL => LOCAL_FENCE,
@@ -60,9 +78,9 @@ pub fn order(context: &Context, module: &Module) -> Result<(), String> {
         if releases {
             fence();
         }
-        let is_access = matches!(instruction.opcode(), Opcode::LLVMLoad | Opcode::LLVMStore);
         let bits = 8 * view::Module::of(module).store_size_of(value.ty()) as u32;
-        if is_access && matches!(pointer.ty().kind(), GLOBAL | LOCAL) && matches!(bits, 32 | 64) {
+        if is_access(instruction) && matches!(pointer.ty().kind(), GLOBAL | LOCAL) && matches!(bits, 32 | 64)
+        {
             Lowering { b: &builder, instruction, pointer, bits }.replace()?;
         }
     }
@@ -76,18 +94,13 @@ pub fn order(context: &Context, module: &Module) -> Result<(), String> {
 pub fn lower(context: &Context, module: &Module) -> Result<bool, String> {
     let mut found = Vec::new();
     for_each_instruction(module, |instruction| {
-        let (pointer, value) = match instruction.opcode() {
-            Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => (0, instruction.operand(1)),
-            Opcode::LLVMLoad if instruction.is_atomic() => (0, instruction),
-            Opcode::LLVMStore if instruction.is_atomic() => (1, instruction.operand(0)),
-            _ => return,
-        };
-        let pointer = instruction.operand(pointer);
+        let Some((pointer, value)) = operands(instruction) else { return };
         let bits = 8 * view::Module::of(module).store_size_of(value.ty()) as u32;
-        let is_access = matches!(instruction.opcode(), Opcode::LLVMLoad | Opcode::LLVMStore);
         let is_ordered = instruction.order().is_some() && matches!(bits, 32 | 64);
         let kind = pointer.ty().kind();
-        if kind == LOCAL && bits == 64 || kind == TypeKind::Pointer(GENERIC) && (!is_access || is_ordered) {
+        if kind == LOCAL && bits == 64
+            || kind == TypeKind::Pointer(GENERIC) && (!is_access(instruction) || is_ordered)
+        {
             found.push((instruction, pointer, bits));
         }
     });

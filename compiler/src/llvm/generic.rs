@@ -62,13 +62,19 @@ pub fn tell_spaces(context: &Context, module: &Module, all: bool) -> bool {
     answered
 }
 
+/// Where the tag of a generic pointer begins, and those of private and local memory.
+pub const TAG_BIT: u64 = 61;
+const POINTS_TO_PRIVATE: u64 = 1;
+/// See [`TAG_BIT`].
+pub const POINTS_TO_LOCAL: u64 = 2;
+
 /// The tag (the upper three bits) of a generic pointer that is cast from a known address space.
 fn known_space(pointer: Value) -> Option<u64> {
     let cast = matches!(pointer.kind(), ValueKind::Instruction | ValueKind::ConstantExpression)
         && pointer.opcode() == Opcode::LLVMAddrSpaceCast;
     cast.then(|| match pointer.operand(0).ty().kind() {
-        TypeKind::Pointer(0) => 1,
-        TypeKind::Pointer(3) => 2,
+        TypeKind::Pointer(0) => POINTS_TO_PRIVATE,
+        TypeKind::Pointer(3) => POINTS_TO_LOCAL,
         _ => 0,
     })
 }
@@ -128,7 +134,7 @@ impl<'m> Lowering<'m, '_> {
         let b = &self.builder;
         b.before(question);
         let address = self.address(question.operand(0));
-        let bits = b.binary(Opcode::LLVMLShr, address, b.number(64, 61));
+        let bits = b.binary(Opcode::LLVMLShr, address, b.number(64, TAG_BIT));
         b.cast(Opcode::LLVMTrunc, bits, b.int(32))
     }
 

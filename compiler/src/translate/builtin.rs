@@ -7,13 +7,10 @@ use super::Failure;
 use super::translator::{Regs, Translator};
 use crate::conversion::Conversion;
 use crate::ir::{BinaryOp, Family, Input, Op, Space, Type, UnaryOp};
+use crate::llvm::atomics::{GLOBAL_FENCE, LOCAL_FENCE};
 use crate::llvm::prepare::MAKE_SAMPLER;
 use crate::llvm::view::Value;
 use crate::unsupported;
-
-/// `CLK_LOCAL_MEM_FENCE` and `CLK_GLOBAL_MEM_FENCE`.
-const LOCAL_FENCE: u64 = 1;
-const GLOBAL_FENCE: u64 = 2;
 
 /// The input of a dimension.
 type OfDimension = fn(u8) -> Input;

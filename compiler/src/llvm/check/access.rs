@@ -46,15 +46,11 @@ pub(super) fn of<'m>(
         let length = builder.number(64, module.store_size_of(value.ty()));
         vec![Access { pointer: instruction.operand(operand), operand, length, kind }]
     };
+    let unless_atomic = |kind| if is_atomic(instruction) { Kind::Atomic } else { kind };
     match instruction.opcode() {
         Opcode::LLVMLoad if is_of_part(instruction) => Vec::new(),
-        Opcode::LLVMLoad | Opcode::LLVMStore if is_atomic(instruction) => {
-            let is_load = instruction.opcode() == Opcode::LLVMLoad;
-            let (operand, value) = if is_load { (0, instruction) } else { (1, instruction.operand(0)) };
-            of_type(operand, value, Kind::Atomic)
-        }
-        Opcode::LLVMLoad => of_type(0, instruction, Kind::Read),
-        Opcode::LLVMStore => of_type(1, instruction.operand(0), Kind::Write),
+        Opcode::LLVMLoad => of_type(0, instruction, unless_atomic(Kind::Read)),
+        Opcode::LLVMStore => of_type(1, instruction.operand(0), unless_atomic(Kind::Write)),
         Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => of_type(0, instruction.operand(1), Kind::Atomic),
         Opcode::LLVMCall => {
             let name = instruction.callee().map(Value::name).unwrap_or_default();

@@ -16,8 +16,9 @@ use super::access::{Access, Kind};
 use super::barrier::{COPY_BEGIN, COPY_END, WAIT as WAITED};
 use super::pointer::{has_flag, root};
 use super::{Checker, site};
+use crate::llvm::atomics::{FENCE, GLOBAL_FENCE, LOCAL_FENCE};
 use crate::llvm::build::Builder;
-use crate::llvm::generic::GENERIC;
+use crate::llvm::generic::{GENERIC, POINTS_TO_LOCAL, TAG_BIT};
 use crate::llvm::view::{IntPredicate, Opcode, TypeKind, Value, ValueKind};
 
 /// The largest access that is looked at, in bytes.
@@ -32,16 +33,6 @@ const BARRIERS_BY_NAME: &[(&str, u32, u32)] = &[
     ("__gencl_barrier_wait", BARRIER, BARRIERS),
     ("__gencl_sub_group_barrier", SUB_GROUP_BARRIER, SUB_GROUP_BARRIERS),
 ];
-
-/// The intrinsic for fences.
-const FENCE: &str = "__gencl_fence";
-
-/// `CLK_LOCAL_MEM_FENCE` and `CLK_GLOBAL_MEM_FENCE`.
-const LOCAL_FENCE: u64 = 1;
-const GLOBAL_FENCE: u64 = 2;
-
-/// The tag of generic pointers to local memory, in bits 63:61.
-const LOCAL_TAG: u64 = 2;
 
 /// The intrinsics for compare-exchanges.
 const EXCHANGE: &str = "__gencl_atomic_cmp_xchg";
@@ -241,8 +232,8 @@ impl<'m> Checker<'_, 'm> {
                 RaceSpace::Global => global,
                 RaceSpace::Local => local,
                 RaceSpace::Generic => {
-                    let tag = b.binary(Opcode::LLVMLShr, address, b.number(64, 61));
-                    b.select(b.equal(tag, b.number(64, LOCAL_TAG)), local, global)
+                    let tag = b.binary(Opcode::LLVMLShr, address, b.number(64, TAG_BIT));
+                    b.select(b.equal(tag, b.number(64, POINTS_TO_LOCAL)), local, global)
                 }
             };
             let is_shared = races
