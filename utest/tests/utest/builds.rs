@@ -217,7 +217,7 @@ fn cache() -> Outcome {
         _ => {}
     }
     let folder = Folder::new("cache")?;
-    let variables = [("GENCL_CACHE", folder.path()?)];
+    let variables = builds_only(&folder)?;
     child("build_cache", "fill", &variables)?;
     let entries = files(&folder.0)?;
     if entries.is_empty() {
@@ -242,7 +242,13 @@ fn run_cached() -> Outcome {
     no_compiler_was_started()
 }
 
-/// Whether all that this process has built was in the cache.
+/// The environment of processes that are asked for [`no_compiler_was_started`]: with this cache, and without
+/// translations, which a server makes as well, for launches that take long on a busy machine.
+pub fn builds_only(cache: &Folder) -> Result<[(&'static str, &str); 2], String> {
+    Ok([("GENCL_CACHE", cache.path()?), ("GENCL_ENGINE", "interpret")])
+}
+
+/// Whether all that this process has built was in the cache. It has the environment [`builds_only`].
 pub fn no_compiler_was_started() -> Outcome {
     // A compile server is spoken to by a socket.
     let descriptors = std::fs::read_dir("/proc/self/fd").map_err(|e| e.to_string())?;

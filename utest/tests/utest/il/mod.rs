@@ -17,7 +17,7 @@ use opencl3::kernel::Kernel;
 use opencl3::program::{CL_PROGRAM_IL, Program, create_program_with_il, get_program_data, release_program};
 use rspirv::spirv::Capability;
 
-use crate::builds::{Folder, child, no_compiler_was_started};
+use crate::builds::{Folder, builds_only, child, no_compiler_was_started};
 use crate::child::act;
 use crate::memory::same;
 use crate::programs::{Linked, compiled};
@@ -401,7 +401,7 @@ fn cache() -> Outcome {
         _ => {}
     }
     let folder = Folder::new("il-cache")?;
-    let variables = [("GENCL_CACHE", folder.path()?)];
+    let variables = builds_only(&folder)?;
     child("il_cache", "fill", &variables)?;
     child("il_cache", "use", &variables).map(drop)
 }
