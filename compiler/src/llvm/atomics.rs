@@ -1,6 +1,6 @@
 //! Atomic operations that no message of the data port performs: those through generic pointers, whose address space is
-//! only known at run time, and those on quadwords in local memory. They become calls of the library
-//! (`library/generic20.cl`, `library/atomics64.cl`).
+//! only known at run time, and those on quadwords in local memory, which become calls of the library
+//! (`library/generic20.cl`, `library/atomics64.cl`); and exchanges of doubles, which become those of integers.
 
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -99,6 +99,7 @@ pub fn lower(context: &Context, module: &Module) -> Result<bool, String> {
         let is_ordered = instruction.order().is_some() && matches!(bits, 32 | 64);
         let kind = pointer.ty().kind();
         if kind == LOCAL && bits == 64
+            || kind == GLOBAL && value.ty().kind() == TypeKind::Double
             || kind == TypeKind::Pointer(GENERIC) && (!is_access(instruction) || is_ordered)
         {
             found.push((instruction, pointer, bits));

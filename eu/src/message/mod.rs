@@ -10,6 +10,7 @@ mod descriptor;
 pub(crate) mod image;
 pub(crate) mod port;
 mod race;
+mod race_table;
 pub(crate) mod surface_state;
 
 use gencl_isa::{Descriptor, SharedFunction};
@@ -26,10 +27,10 @@ pub use image::{
 };
 pub use port::{MemoryRegion, Space, are_flat, can_be_flat};
 pub use race::{
-    BARRIER, BARRIERS, COPY, FENCED, Found, GROUPS, HEADER_SIZE, ITEM, RECORD_SIZE, RECORDS_OF_SITE, RUN,
-    RaceAccess, RaceCheck, RaceLaunch, RaceSpace, RaceTable, SEVERAL, SUB_GROUP_BARRIER, SUB_GROUP_BARRIERS,
-    UNCHANGED, WAIT, WAITS, Word,
+    BARRIER, BARRIERS, COPY, FENCED, Found, GROUPS, ITEM, RECORD_SIZE, RECORDS_OF_SITE, RUN, RaceAccess,
+    RaceCheck, RaceSpace, SEVERAL, SUB_GROUP_BARRIER, SUB_GROUP_BARRIERS, UNCHANGED, WAIT, WAITS, Word,
 };
+pub use race_table::{RaceLaunch, RaceTable};
 
 /// The operation of a message, decoded from its descriptor.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gencl_program::debug::{self, Debug};
 use gencl_program::tools::Tools;
 
-use crate::launch::SlotPool;
+use crate::launch::{RacePool, SlotPool};
 use crate::memory::AddressSpace;
 use crate::printf::PrintfPool;
 use crate::{Code, Device, Error, Result};
@@ -18,6 +18,7 @@ pub(crate) struct DeviceContext {
     space: Arc<AddressSpace>,
     slots: SlotPool,
     printf: PrintfPool,
+    races: RacePool,
     shares_addresses: bool,
     dumps_batches: bool,
     tools: Tools,
@@ -39,6 +40,7 @@ impl DeviceContext {
             space: Arc::new(AddressSpace::new(device.node().clone(), device.info().address_space)),
             slots: SlotPool::default(),
             printf: PrintfPool::default(),
+            races: RacePool::default(),
             shares_addresses: device.facts().profile().shared_memory,
             dumps_batches: debug.is_set(debug::BATCH),
             tools: Tools::of(&debug),
@@ -73,6 +75,11 @@ impl DeviceContext {
     /// Buffers for `printf`.
     pub(crate) fn printf(&self) -> &PrintfPool {
         &self.printf
+    }
+
+    /// Buffers for checks of data races.
+    pub(crate) fn races(&self) -> &RacePool {
+        &self.races
     }
 
     /// Whether the device can access shared virtual memory: allocations at the host's addresses.

@@ -51,5 +51,6 @@ pub(crate) use expected::expect;
 pub(crate) use hardware::Hardware;
 pub(crate) use local_size::{Limits, check_range, local_size};
 pub(crate) use prepared::Launch;
+pub(crate) use race_buffer::RacePool;
 pub(crate) use slot::SlotPool;
 pub(crate) use submit::{Assembled, InFlight, Progress, Submitted};

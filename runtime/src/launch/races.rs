@@ -13,7 +13,7 @@ use super::{EnqueuedLaunch, Launch};
 use crate::Result;
 use crate::context::DeviceContext;
 
-/// A buffer for a launch, if its kernel is checked for races. Errors as [`RaceBuffer::new`].
+/// A buffer for a launch, if its kernel is checked for races. Errors as [`RacePool::take`](super::RacePool::take).
 pub(super) fn buffer(context: &DeviceContext, launch: &EnqueuedLaunch) -> Result<Option<RaceBuffer>> {
     if !launch.kernel().pushes.iter().any(|push| push.source == PushSource::RaceTable) {
         return Ok(None);
@@ -26,12 +26,12 @@ pub(super) fn buffer(context: &DeviceContext, launch: &EnqueuedLaunch) -> Result
         global_memory: launch.arguments.memory().iter().map(|(_, memory)| memory.range().2).sum(),
         skipped: skipped(groups, groups_asked()),
     };
-    RaceBuffer::new(context.space(), &launch).map(Some)
+    context.races().take(context.space(), &launch).map(Some)
 }
 
 /// What was found, by site.
 pub(super) fn findings(buffer: &RaceBuffer, launch: &Launch, is_simulated: bool) -> Vec<Finding> {
-    if !buffer.table().is_used() && !is_simulated {
+    if buffer.table().used == 0 && !is_simulated {
         report::once("data races", "data races are looked for by the simulator only");
     }
     let found = buffer.found();

@@ -225,6 +225,7 @@ impl InFlight {
             let mut found = checked::findings(&buffer, launch);
             if let Some(buffer) = slot.launches[index].races.take() {
                 found.extend(races::findings(&buffer, launch, context.device().facts().simulated));
+                context.races().give(buffer);
             }
             findings::report(checked::keep_copies(found, launch));
             if let (Some(conflicts), Some(part)) = (conflicts, &launch.part) {
